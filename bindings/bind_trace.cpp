@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <set>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -245,7 +246,7 @@ void bind_trace(py::module_& module) {
       "written_schedule",
       [](const std::string& clause) {
         const WrittenSchedule found = written_schedule(clause);
-        return std::pair{found.distribution, found.unknown_chunk};
+        return std::tuple{found.clause, found.distribution, found.unknown_chunk};
       },
       "clause"_a);
   module.def("check_trace", &check_trace, "path"_a);

@@ -149,6 +149,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   CoreInstruction instruction;
   instruction.width = clock_that_is_asked_for(text);
   instruction.effects = effects_.read(decoded, text);
+  instruction.gathers = name.find("GATHER") != std::string_view::npos;
   if (locked || (name.starts_with("XCHG") && name.ends_with("rm"))) {  // an exchange with memory locks without the prefix
     instruction.plain = of_fixed_cost(locked_);
     instruction.effects.loads = instruction.effects.stores = false;
@@ -188,18 +189,18 @@ unsigned BlockReader::latency_of_load(const CoreInstruction& instruction, const 
   unsigned advance = 0;
   for (const llvm::MCReadAdvanceEntry& entry : target_.subtarget().getReadAdvanceEntries(*model.getSchedClassDesc(known.SchedClassID)))
     advance = std::max(advance, static_cast<unsigned>(std::max(0, entry.Cycles)));
-  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
-  unsigned of_load = advance;
-  if (advance == 0) {  // there is no other operand to wait for
-    const bool is_move = name.find("MOV") != std::string_view::npos || name.starts_with("POP");
-    of_load = is_move ? known.MaxLatency : model.LoadLatency;
-  } else {
-    // LLVM's Sandy Bridge and Golden Cove load for a cycle longer than they let the other operand come later, its Zen 1 for one less. A
-    // chain of `addsd` with memory takes as long as one with registers, though, as the load is an operation of its own.
-    of_load = target_.latency_beyond_registers(decoded).value_or(advance);
-  }
   // Where it stores as well, LLVM's last cycle is the store's, which the forwarding latency has.
-  return of_load + (plain.getMayStore() ? 1 : 0);
+  if (plain.getMayStore()) return (advance > 0 ? advance : model.LoadLatency) + 1;
+  const MemoryOperand& memory = instruction.effects.memory;
+  const bool waits_for_more = llvm::any_of(plain.getUses(), [&](const ReadState& read) {
+    const int general = target_.general_register(read.getRegisterID());
+    return general < 0 || (general != memory.base && general != memory.index && general != CoreTarget::rsp);
+  });
+  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
+  if (!waits_for_more && (name.find("MOV") != std::string_view::npos || name.starts_with("POP"))) return known.MaxLatency;
+  // LLVM's Sandy Bridge and Golden Cove load for a cycle longer than they let the other operand come later, its Zen 1 for one less. A chain
+  // of `addsd` with memory takes as long as one with registers, though, as the load is an operation of its own.
+  return target_.latency_beyond_registers(decoded).value_or(advance > 0 ? advance : model.LoadLatency);
 }
 
 // Its latency less the load's part. What else it reads is needed at once, no longer while the load is under way (LLVM's read advance).
@@ -307,6 +308,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     copied.own_description = instruction.own_description;
     copied.plain = std::make_unique<Instruction>(*instruction.plain);
     copied.effects = instruction.effects;
+    copied.gathers = instruction.gathers;
     copied.next = instruction.next;
     copied.width = instruction.width;
     for (ReadState& read : copied.plain->getUses()) {

@@ -22,10 +22,12 @@ namespace homenode {
 struct CoreInstruction {
   std::shared_ptr<const llvm::mca::InstrDesc> own_description;  // of `plain`, where that is not LLVM's
   std::unique_ptr<llvm::mca::Instruction> plain;
-  // The same, whose operand in memory has arrived when it executes: a load whose store says when. None if it reads no memory.
+  // The same, whose operand in memory has arrived when it executes: a load whose store says when, or that was issued early. None if it
+  // reads no memory.
   std::unique_ptr<llvm::mca::InstrDesc> arrived_description;
   std::unique_ptr<llvm::mca::Instruction> arrived;
   InstructionEffects effects;
+  bool gathers = false;                     // its addresses are in a vector register, which `effects` does not know
   std::int64_t next = 0;                    // where the one after it begins, from the block's begin
   VectorWidth width = VectorWidth::narrow;  // whose clock it asks for (vector_clock.hpp)
 };

@@ -143,16 +143,15 @@ std::optional<unsigned> CoreTarget::latency_beyond_registers(const llvm::MCInst&
   constexpr unsigned neighbours = 24;  // LLVM numbers instructions by their names: ADDSDrm, ADDSDrm_Int, ADDSDrr
   const unsigned opcode = decoded.getOpcode();
   std::string name = instructions_->getName(opcode).str();
-  const auto memory = name.rfind("rm");
+  const auto memory = name.rfind('m');  // ADDSDrm, CMP64mr, VFMADD231SDm
   if (memory == std::string::npos) return std::nullopt;
-  name[memory + 1] = 'r';
+  name[memory] = 'r';
   for (unsigned other = opcode; other < std::min(opcode + neighbours, instructions_->getNumOpcodes()); ++other) {
     if (instructions_->getName(other) != name) continue;
-    const auto operands = instructions_->get(other).operands();
-    const auto is_of_vectors = [&](const llvm::MCOperandInfo& operand) {
-      return operand.RegClass >= 0 && vector_[*registers_->getRegClass(static_cast<unsigned>(operand.RegClass)).begin()];
-    };
-    if (operands.empty() || is_of_vectors(operands.front()) != is_of_vectors(operands.back())) return std::nullopt;
+    std::vector<bool> of_vectors;
+    for (const llvm::MCOperandInfo& operand : instructions_->get(other).operands())
+      if (operand.RegClass >= 0) of_vectors.push_back(vector_[*registers_->getRegClass(static_cast<unsigned>(operand.RegClass)).begin()]);
+    if (of_vectors.empty() || of_vectors.front() != of_vectors.back()) return std::nullopt;
     const auto with_memory = latency(opcode), with_register = latency(other);
     if (!with_memory || !with_register || *with_memory < *with_register) return std::nullopt;
     return static_cast<unsigned>(*with_memory - *with_register);

@@ -84,6 +84,7 @@ DataFlow::Event DataFlow::arrival(std::size_t i, const Event& address, std::uint
 
 bool DataFlow::reads_address(const CoreInstruction& code, unsigned llvm_register) const {
   const int general = target_.general_register(llvm_register);
+  if (code.gathers) return true;
   return loads(code) && general >= 0 && (general == code.effects.memory.base || general == code.effects.memory.index);
 }
 

@@ -23,7 +23,7 @@ public:
   // Not from the stack, not of data that a store of the window has just written, and not at an address relative to the instruction pointer
   // (constants, single globals).
   bool may_be_late(std::size_t instruction) const;
-  // The load's data are there when the rest of the instruction waits for its other operands still; as late as they at the earliest.
+  // The load's data are there no later than the last other operand.
   bool has_loaded_early(std::size_t instruction) const { return early_[instruction]; }
 
   // Tells each load of the longest chain that ends with the last retirement, from the last to the first.
@@ -64,7 +64,7 @@ private:
   std::array<std::vector<Event>, kinds> events_;  // by instruction
   std::vector<std::uint64_t> behind_;             // operations before each instruction
   std::vector<bool> through_load_;                // execution waited for the load's data
-  std::vector<bool> early_;                       // and for other operands, the load's data being there
+  std::vector<bool> early_;                       // the load's data were there no later than the last other operand
   Event slot_;                                    // of dispatch, `width_` a cycle
   std::size_t oldest_ = 0, next_wrong_ = 0;       // in the reorder buffer; of `wrong_`
 };

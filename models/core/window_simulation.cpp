@@ -105,9 +105,9 @@ std::size_t end_of_warm_up(const WindowStream& stream, const llvm::MCSchedModel&
   return index + 1 < stream.first.size() ? index : 0;  // one long block: all of it
 }
 
-// LLVM issues a load together with the operation that needs its data. An operand of that may come as late as the load's data come, but
-// not later than an instruction behind the one that makes it: of a chain of `mulsd`, of 3 cycles, and `addsd` with memory the load's 7 are
-// a part. So where the operands come last, the load has been issued before, and the operation is left.
+// LLVM issues a load together with its operation. The other operand may come later by the load's latency, but LLVM counts no more of this
+// than the instruction that makes the operand takes: behind a `mulsd` of 3 cycles, 4 of the load's 7 stay in the chain. So where the other
+// operands come last, the load has been issued before, and the operation is simulated alone.
 void let_loads_begin_early(const CoreTarget& target, const WindowOfBlocks& window, WindowStream& stream) {
   if (stream.code.empty()) return;
   const DataFlow flow{target, stream, window, 0};

@@ -2,6 +2,7 @@
 #include "models/distribution/as_written.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <charconv>
 #include <cstdint>
@@ -26,30 +27,59 @@ private:
   std::unique_ptr<WorkDistribution> schedule_;
 };
 
+char lower(unsigned char letter) { return static_cast<char>(std::tolower(letter)); }
+
+// OpenMP 5.2, 11.5.3: monotonic, nonmonotonic and simd, with commas between them and a colon behind them.
+std::string_view without_modifiers(std::string_view clause) {
+  constexpr std::array<std::string_view, 3> modifiers{"nonmonotonic", "monotonic", "simd"};
+  for (bool found = true; found;) {
+    found = false;
+    for (const std::string_view modifier : modifiers) {
+      const std::string_view begin = clause.substr(0, modifier.size());
+      if (begin.size() == clause.size() ||
+          !std::equal(begin.begin(), begin.end(), modifier.begin(), modifier.end(),
+                      [](char one, char other) { return lower(static_cast<unsigned char>(one)) == other; }))
+        continue;
+      if (clause[modifier.size()] != ',' && clause[modifier.size()] != ':') continue;
+      clause.remove_prefix(modifier.size() + 1);
+      found = true;
+    }
+  }
+  return clause;
+}
+
+// "64", "(64)" as a macro leaves it, "64L", "0x40"; 0 if it is another expression.
+std::int64_t number_in(std::string_view text) {
+  while (text.size() > 2 && text.front() == '(' && text.back() == ')') text = text.substr(1, text.size() - 2);
+  while (text.size() > 1 && std::string_view{"uUlL"}.find(text.back()) != std::string_view::npos) text.remove_suffix(1);
+  const bool is_hexadecimal = text.starts_with("0x") || text.starts_with("0X");
+  if (is_hexadecimal) text.remove_prefix(2);
+  std::int64_t number = 0;
+  const auto read = std::from_chars(text.data(), text.data() + text.size(), number, is_hexadecimal ? 16 : 10);
+  return read.ec == std::errc{} && read.ptr == text.data() + text.size() && number > 0 ? number : 0;
+}
+
 }  // namespace
 
-WrittenSchedule written_schedule(std::string_view clause) {
-  if (const std::size_t modifier = clause.rfind(':', clause.find(',')); modifier != std::string_view::npos)
-    clause.remove_prefix(modifier + 1);  // monotonic, nonmonotonic, simd
+WrittenSchedule written_schedule(std::string_view written) {
+  std::string clause{without_modifiers(written)};
   const std::size_t comma = clause.find(',');
-  std::string kind{clause.substr(0, comma)};
-  std::transform(kind.begin(), kind.end(), kind.begin(), [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  if (kind == "runtime") return {.distribution = "dynamic:1", .unknown_chunk = {}};
-  if (kind != "static" && kind != "dynamic" && kind != "guided") return {.distribution = "static", .unknown_chunk = {}};
-  if (comma == std::string_view::npos) return {.distribution = kind == "dynamic" ? "dynamic:1" : kind, .unknown_chunk = {}};
-  const std::string chunk{clause.substr(comma + 1)};
-  std::int64_t number = 0;
-  const char* const end = chunk.data() + chunk.size();
-  const auto read = std::from_chars(chunk.data(), end, number);
-  if (read.ec == std::errc{} && read.ptr == end && number > 0)
-    return {.distribution = kind + ":" + std::to_string(number), .unknown_chunk = {}};
-  return {.distribution = kind + ":1", .unknown_chunk = chunk};
+  std::transform(clause.begin(), clause.begin() + static_cast<std::ptrdiff_t>(std::min(comma, clause.size())), clause.begin(), lower);
+  const std::string kind = clause.substr(0, comma);
+  if (kind.empty()) return {.clause = "static", .distribution = "static", .unknown_chunk = {}};
+  if (kind == "runtime") return {.clause = clause, .distribution = "dynamic:1", .unknown_chunk = {}};
+  if (kind != "static" && kind != "dynamic" && kind != "guided") return {.clause = clause, .distribution = "static", .unknown_chunk = {}};
+  if (comma == std::string::npos) return {.clause = clause, .distribution = kind == "dynamic" ? "dynamic:1" : kind, .unknown_chunk = {}};
+  const std::string chunk = clause.substr(comma + 1);
+  const std::int64_t number = number_in(chunk);
+  if (number > 0) return {.clause = clause, .distribution = kind + ":" + std::to_string(number), .unknown_chunk = {}};
+  return {.clause = clause, .distribution = kind + ":1", .unknown_chunk = chunk};
 }
 
 bool has_own_schedules(const Workload& workload) {
   return std::any_of(workload.regions.begin(), workload.regions.end(), [](const Region& region) {
-    const std::string& clause = region.schedule_clause;
-    return region.kind == RegionKind::loop && !clause.ends_with("runtime") && written_schedule(clause).distribution != "static";
+    const WrittenSchedule schedule = written_schedule(region.schedule_clause);
+    return region.kind == RegionKind::loop && schedule.clause != "runtime" && schedule.distribution != "static";
   });
 }
 

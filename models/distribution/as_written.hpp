@@ -9,6 +9,7 @@
 namespace homenode {
 
 struct WrittenSchedule {
+  std::string clause;  // without modifiers
   std::string distribution;
   std::string unknown_chunk;  // as it is written, if it is no number; 1 is taken
 };

@@ -20,7 +20,7 @@ from homenode.errors import UsageError
 from homenode.host import cpus_of_cores, detected_host
 from homenode.recommended_commands import Commands
 from homenode.recommending import Choice, Recommendation
-from homenode.source_schedules import not_replayed
+from homenode.source_schedules import remarks
 from homenode.way_search import WORTH
 from homenode.ways import KEEPING_HEAP, PARALLEL_TOUCH, Ways
 from recommend_support import CPUS, MACHINE, PROGRAMS, compiled, cpus_of, folder, native, serial, traces  # noqa: F401  fixtures
@@ -126,30 +126,42 @@ def test_the_present_way_has_the_schedules_of_the_source(traces: dict[str, Path]
     assert [schedule for _, schedule in ways.present.schedules] == expected
     assert any("chunk 'argc' of 'main#4'" in remark for remark in ways.remarks)
     assert any("The schedule of 'main#6' is runtime" in remark for remark in ways.remarks)
-    told = Ways(hn.Trace.open(traces["schedules"]), hn.Machine.load(MACHINE), {"distribution": "main#1@guided"})
-    assert told.present.distribution == "main#1@guided"
+
+    def told(distribution: str) -> str:
+        trace, machine = hn.Trace.open(traces["schedules"]), hn.Machine.load(MACHINE)
+        return Ways(trace, machine, {"distribution": distribution}).present.distribution
+
+    assert told("main#1@guided") == "main#1@guided"
+    assert told("program") == ways.present.distribution
+    assert told("program main#2@static") == ways.present.distribution.replace("main#2@dynamic:1 ", "")
 
 
 @pytest.mark.capture
 def test_schedules_of_the_source_that_no_run_has_are_told(traces: dict[str, Path]) -> None:
     trace = hn.Trace.open(traces["schedules"])
 
-    def told(*distributions: str) -> str | None:
-        return not_replayed(trace, hn.grid(MACHINE, 4, distribution=list(distributions)))
+    def told(*distributions: str) -> list[str]:
+        return list(remarks(trace, hn.grid(MACHINE, 4, distribution=list(distributions))))
 
     words = "main#1@static:3 main#2@dynamic:1 main#3@dynamic:4 main#4@guided:1 main#6@dynamic:1"
-    assert told("static") == (
+    assert told("static") == [
         "The source has other schedules than these runs: static,3 in 'main#1', dynamic in 'main#2', dynamic,4 in 'main#3', "
         "guided,argc in 'main#4', runtime in 'main#6'. --distribution program replays them."
-    )
-    assert told("program") is None
-    assert told("program main#2@static") == (
-        "The source has other schedules than these runs: dynamic in 'main#2'. --distribution program replays them."
-    )
-    assert told(words) is None
-    assert told("static", words) is None
+    ]
+    assert told(words) == told("static", words) == []
     # `dynamic` is dynamic:1; each loop is looked for by itself, in any of the runs
-    assert told("dynamic", "main#1@static:3 main#3@dynamic:4 main#4@guided:1") is None
+    assert told("dynamic", "main#1@static:3 main#3@dynamic:4 main#4@guided:1") == []
+    # what the source leaves open
+    open_ones = [
+        "The chunk 'argc' of 'main#4' is no number that the trace knows; taken as 1.",
+        "The schedule of 'main#6' is runtime: dynamic,1 is taken, as libgomp does where OMP_SCHEDULE is not set.",
+    ]
+    assert told("program") == open_ones
+    assert told("program main#2@static") == [
+        "The source has other schedules than these runs: dynamic in 'main#2'. --distribution program replays them.",
+        *open_ones,
+    ]
+    assert "--distribution 'main#2@static program' replays them." in told("main#2@static")[0]
 
 
 @pytest.mark.capture
@@ -165,10 +177,20 @@ def test_replays_have_the_schedules_of_the_source_unless_others_are_asked_for(
     assert written.regions.seconds.tolist() == told.regions.seconds.tolist()
     assert hn.replay(trace, MACHINE, threads=4, distribution="static").seconds != written.seconds
     command = ("replay", traces["schedules"], "--machine", MACHINE, "--threads", "4", "--no-confidence", "--json")
-    assert [json.loads(homenode(*command, *more).stdout)["runs"][0]["seconds"] for more in ((), ("--distribution", "static"))] == [
+    assert [
+        json.loads(homenode(*command, *more).stdout)["runs"][0]["seconds"]
+        for more in ((), ("--distribution", "static"))
+    ] == [
         written.seconds,
         hn.replay(trace, MACHINE, threads=4, distribution="static").seconds,
     ]
+    # the command that repeats a run says what the trace would not
+    specs = [hn.RunSpec(MACHINE, threads=4, distribution=one) for one in ("program", "static")]
+    assert ["--distribution static" in spec.command(trace) for spec in specs] == [False, True]
+    assert (
+        hn.estimate(trace, MACHINE, threads=4).seconds
+        == hn.estimate(trace, specs[0].machine, **specs[0].options(("threads", "distribution"))).seconds
+    )
     # what a study replays, too; a program without such clauses is static
     assert hn.Study(trace, MACHINE, threads=4).run(store=False).frame["seconds"].tolist() == [written.seconds]
     assert hn.replay(traces["serial_init"], MACHINE, threads=4).run["distribution"] == "static"

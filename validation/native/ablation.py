@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import homenode as hn
+from homenode.run_spec import schedules_of
 
 _ZERO = re.compile(
     r"^(parallel|cold|huge|serial|zeroing|serial_transfers)( *= *\{ *value *= *)(\"[^\"]*\"|[0-9.]+)(.*)$"
@@ -97,11 +98,11 @@ def seconds_without(trace: hn.Trace, spec: hn.RunSpec, folder: Path) -> dict[str
 def main() -> None:
     """Write them as JSON: `python -m validation.native.ablation TRACE MACHINE THREADS FOLDER`; 0 threads: the program's own."""
     trace, machine, threads = hn.Trace.open(sys.argv[1]), hn.Machine.load(Path(sys.argv[2])), int(sys.argv[3])
-    own = trace.own_threads
+    own, schedules = trace.own_threads, schedules_of(trace).get("distribution", "static")
     if own and not threads:
         spec = hn.RunSpec(machine, stores="regular", threads=own[0], oversubscribe=True)
     else:
-        spec = hn.RunSpec(machine, stores="regular", threads=threads)
+        spec = hn.RunSpec(machine, stores="regular", threads=threads, distribution=schedules)
     json.dump(seconds_without(trace, spec, Path(sys.argv[4])), sys.stdout)
 
 

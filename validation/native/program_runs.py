@@ -212,7 +212,7 @@ def told_of(case: Case, capture: Capture) -> Captured:
 
 
 def replayed(case: Case, trace: Captured, machine: Path, further: Sequence[str] = ()) -> tuple[dict[str, Any], float]:
-    """The report's run, and what it took: first touch, threads side by side, the schedules of the source, ordinary stores (gcc makes no others)."""
+    """The report's run, and what it took: first touch, threads side by side, the source's schedules, ordinary stores."""
     team = ["--oversubscribe"] if trace.creates_threads else ["--threads", str(case.threads)]
     command = [
         str(_COMMANDS / "homenode"),

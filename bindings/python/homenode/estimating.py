@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Unpack
 
 from homenode.machine import Machine
-from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options
+from homenode.run_spec import CLOSED_FORM, RunSpec, asked, lists_options, schedules_of
 from homenode.run_types import EstimateOptions
 from homenode.trace import Trace
 
@@ -92,7 +92,8 @@ def estimate(trace: Trace | str | Path, machine: Machine | str | Path, **options
     Distributions that hand out on demand are taken as if all threads were equally fast. validation/closed_form.md says how far it is
     from `flow`.
     """
-    return estimate_one(Trace.of(trace), asked(machine, options, CLOSED_FORM))
+    trace = Trace.of(trace)
+    return estimate_one(trace, asked(machine, {**schedules_of(trace), **options}, CLOSED_FORM))
 
 
 def estimate_one(trace: Trace, spec: RunSpec) -> Estimate:

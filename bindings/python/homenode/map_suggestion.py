@@ -14,7 +14,7 @@ from homenode.grids import replay_grid
 from homenode.machine import Machine
 from homenode.policies import policies
 from homenode.result import Result
-from homenode.run_spec import NAMES, RunSpec, lists_options
+from homenode.run_spec import NAMES, RunSpec, lists_options, schedules_of
 from homenode.running_machine import running_on
 from homenode.thread_map import MappedThread
 from homenode.trace import Trace
@@ -125,6 +125,7 @@ def suggest_mapping(
             raise TypeError(_core.unknown_name("option", name, OPTIONS))
     team = threads_to_map(trace, machine, threads)
     at_once = trace.own_threads[1] if trace.own_threads else len(team)
+    options = {**schedules_of(trace), **options}
     base = RunSpec(machine, threads=len(team), oversubscribe=at_once > machine.cores, **options)
     maps, refused = {}, {}
     for name in candidates() if mapping is None else dict.fromkeys([mapping, *COMPARED]):

@@ -244,9 +244,10 @@ def command(trace: Trace | str | Path, specs: Sequence[RunSpec]) -> str:
         words += ["--change", f"{name}={text}"]
     if any(spec.has_extensions() for spec in specs):
         words += [word for file in loaded_extensions() for word in ("--extension", str(file))]
+    own = schedules_of(trace) if isinstance(trace, Trace) else {}
     for field in FIELDS:
         values = list(dict.fromkeys(getattr(spec, field.name) for spec in specs))
-        if values == [field.default] and not field.required:
+        if values == [own.get(field.name, field.default)] and not field.required:
             continue
         for value in values:
             words += [option_of(field)] if isinstance(value, bool) else [option_of(field), str(value)]

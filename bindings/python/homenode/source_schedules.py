@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from homenode import _core
@@ -12,28 +12,45 @@ from homenode.trace import Trace
 
 def clause(loop: Mapping[str, Any]) -> str:
     """The loop's own schedule clause without modifiers: ``dynamic,4``; static where there is none. `loop`: of `Trace.inspect`."""
-    return str(loop["schedule"]).lower().rpartition(":")[2].replace(" ", "") or "static"
+    return _core.written_schedule(str(loop["schedule"]))[0]
 
 
 def schedule_of(loop: Mapping[str, Any]) -> tuple[str, str]:
     """The distribution of a loop's own clause, and its chunk where that is no number that the trace knows: it is taken as 1."""
-    return _core.written_schedule(str(loop["schedule"]))
+    return _core.written_schedule(str(loop["schedule"]))[1:]
 
 
-def not_replayed(trace: Trace, specs: Iterable[RunSpec]) -> str | None:
-    """A sentence on loops whose schedule in the source is another one than in every run; None where there is none."""
-    given = [dict.fromkeys(spec.distribution.split()) for spec in specs]
-    missing: dict[str, str] = {}
-    for loop in trace.inspect()["regions"]:
-        if loop["kind"] != "loop":
-            continue
-        schedule, _ = schedule_of(loop)
-        if not {schedule, AS_WRITTEN}.intersection(_taken(list(words), loop["label"]) for words in given):
-            missing[loop["label"]] = clause(loop)
-    if not missing:
-        return None
-    told = ", ".join(f"{text} in '{label}'" for label, text in missing.items())
-    return f"The source has other schedules than these runs: {told}. --distribution {AS_WRITTEN} replays them."
+def taken_as_one(loop: Mapping[str, Any]) -> str:
+    """A sentence on a loop whose chunk is no number that the trace knows; empty for others."""
+    unknown = schedule_of(loop)[1]
+    return (
+        f"The chunk '{unknown}' of '{loop['label']}' is no number that the trace knows; taken as 1." if unknown else ""
+    )
+
+
+def remarks(trace: Trace, specs: Iterable[RunSpec]) -> Iterator[str]:
+    """Sentences on loops whose schedule in the source is another one than in every run, and on what the source leaves open."""
+    loops = [region for region in trace.inspect()["regions"] if region["kind"] == "loop"]
+    texts = list(dict.fromkeys(spec.distribution for spec in specs))
+    taken = {loop["label"]: {_taken(text.split(), loop["label"]) for text in texts} for loop in loops}
+    missing = {
+        loop["label"]: clause(loop) for loop in loops if not taken[loop["label"]] & {AS_WRITTEN, schedule_of(loop)[0]}
+    }
+    if missing:
+        told = ", ".join(f"{text} in '{label}'" for label, text in missing.items())
+        kept = texts[0] if len(texts) == 1 and not _has_rest(texts[0].split()) else ""
+        words = f"'{kept} {AS_WRITTEN}'" if kept else AS_WRITTEN
+        yield f"The source has other schedules than these runs: {told}. --distribution {words} replays them."
+    written = [loop for loop in loops if AS_WRITTEN in taken[loop["label"]]]
+    yield from dict.fromkeys(filter(None, map(taken_as_one, written)))
+    open_ones = ", ".join(dict.fromkeys(f"'{loop['label']}'" for loop in written if clause(loop) == "runtime"))
+    if open_ones:
+        yield f"The schedule of {open_ones} is runtime: dynamic,1 is taken, as libgomp does where OMP_SCHEDULE is not set."
+
+
+def _has_rest(words: list[str]) -> bool:
+    """Whether a distribution says something of loops that it does not name."""
+    return any("@" not in word and not word.startswith(("tasks", "locality-queues")) for word in words)
 
 
 def _taken(words: list[str], label: str) -> str:

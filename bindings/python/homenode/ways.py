@@ -17,8 +17,8 @@ from homenode.errors import UsageError
 from homenode.machine import Machine
 from homenode.map_suggestion import threads_to_map
 from homenode.result import Result
-from homenode.run_spec import NAMES, RunSpec
-from homenode.source_schedules import clause, schedule_of
+from homenode.run_spec import AS_WRITTEN, NAMES, RunSpec
+from homenode.source_schedules import clause, schedule_of, taken_as_one
 from homenode.trace import Trace
 
 BY_COMMUNICATION = ("treematch", "scotch", "greedy")
@@ -224,7 +224,7 @@ class Ways:
     def _schedules(self, distribution: str | None) -> tuple[tuple[str, str], ...]:
         """Of the loops as the source says, or as the present distribution was told."""
         labels = dict.fromkeys(one["label"] for one in self.loops)
-        if distribution is None:
+        if distribution is None or distribution == AS_WRITTEN:
             if self.runtime_loops:
                 listed = ", ".join(f"'{label}'" for label in dict.fromkeys(self.runtime_loops))
                 self.remarks.append(
@@ -234,17 +234,18 @@ class Ways:
             return tuple({one["label"]: self._told(one) for one in self.loops}.items())
         if "@" not in distribution:
             return tuple((label, distribution) for label in labels)
-        words = dict(word.partition("@")[::2] for word in distribution.split())
-        return tuple((label, words.get(label, "static")) for label in {**labels, **words})
+        parts = distribution.split()
+        words = dict(word.rpartition("@")[::2] for word in parts if "@" in word)
+        rest = next((word for word in parts if "@" not in word), "static")
+        if rest == AS_WRITTEN:
+            return tuple({**{one["label"]: self._told(one) for one in self.loops}, **words}.items())
+        return tuple((label, words.get(label, rest)) for label in {**labels, **words})
 
     def _told(self, loop: Mapping[str, Any]) -> str:
         """The policy of a loop's own clause."""
-        schedule, unknown = schedule_of(loop)
-        if unknown:
-            self.remarks.append(
-                f"The chunk '{unknown}' of '{loop['label']}' is no number that the trace knows; taken as 1."
-            )
-        return schedule
+        if remark := taken_as_one(loop):
+            self.remarks.append(remark)
+        return schedule_of(loop)[0]
 
     # ---- others
 

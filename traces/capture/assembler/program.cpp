@@ -1,7 +1,6 @@
 #include "traces/capture/assembler/program.hpp"
 
 #include <algorithm>
-#include <filesystem>
 
 #include "traces/capture/assembler/names.hpp"
 
@@ -32,9 +31,7 @@ SiteId ProgramText::site_id(const CallSite& site) {
 
 namespace {
 
-std::string name_in_folder(const nlohmann::json& note) {
-  return std::filesystem::path{note.at("file").get<std::string>()}.filename().string();
-}
+std::string source_of(const nlohmann::json& note) { return source_name(note.at("file").get<std::string>()); }
 
 // As the programmer sees it: bodies that gcc outlines are of the function around them, constructors of globals run before main.
 std::string of_source(const std::string& function) {
@@ -156,39 +153,53 @@ bool ProgramText::stores(SiteId id) {
   return known->second;
 }
 
-const nlohmann::json* ProgramText::note_at(const std::string& file, std::uint32_t line) const {
+const nlohmann::json* ProgramText::note_at(const Line& place) const {
   const auto found = std::find_if(clauses_.begin(), clauses_.end(), [&](const nlohmann::json& note) {
-    const bool is_there = note.at("line").get<std::uint32_t>() <= line && line <= note.at("for_line").get<std::uint32_t>();
-    return is_there && name_in_folder(note) == std::filesystem::path{file}.filename().string();
+    const bool is_there = note.at("line").get<std::uint32_t>() <= place.second && place.second <= note.at("for_line").get<std::uint32_t>();
+    return is_there && source_of(note) == place.first;
   });
   return found == clauses_.end() ? nullptr : &*found;
 }
 
-// By the lines of the call, and of where the body begins.
-const nlohmann::json* ProgramText::note_around(const CallSite& call) const {
-  const auto body = bodies_.find(call);
-  for (const CallSite& place : {call, body == bodies_.end() ? call : body->second}) {
-    if (place.module >= modules_.size() || !modules_[place.module]) continue;
-    for (const auto inlined : {ModuleSymbols::Inlined::innermost, ModuleSymbols::Inlined::outermost}) {
-      const auto [file, line] = modules_[place.module]->lines({place.offset}, inlined).front();
-      if (const nlohmann::json* note = note_at(file, line)) return note;
+// By all lines of the call, and of where the body begins.
+std::map<SiteId, const nlohmann::json*> ProgramText::notes_around(const std::set<SiteId>& loops) const {
+  std::map<SiteId, const nlohmann::json*> found;
+  for (std::size_t module = 0; module < modules_.size(); ++module) {
+    if (!modules_[module]) continue;
+    std::vector<std::uint64_t> offsets;
+    std::vector<SiteId> ids;
+    for (const auto& [call, id] : site_ids_) {
+      if (!loops.contains(id)) continue;
+      const auto body = bodies_.find(call);
+      for (const CallSite& place : {call, body == bodies_.end() ? call : body->second}) {
+        if (place.module != module) continue;
+        offsets.push_back(place.offset);
+        ids.push_back(id);
+      }
     }
+    const auto frames = modules_[module]->frames(offsets);
+    for (std::size_t i = 0; i < ids.size(); ++i)
+      for (const Line& line : frames[i])
+        if (const nlohmann::json* note = note_at(line)) found.try_emplace(ids[i], note);
   }
-  return nullptr;
+  return found;
 }
 
 void ProgramText::note_clauses(std::vector<Region>& regions) {
   if (clauses_.empty()) return;
-  std::map<SiteId, CallSite> calls;
-  for (const auto& [call, id] : site_ids_) calls.emplace(id, call);
+  const auto line_of = [&](const Region& region) -> Line {
+    const Site& site = sites[region.site.index()];
+    return {site.file, site.line};
+  };
+  std::set<SiteId> unknown;
+  for (const Region& region : regions)
+    if (region.kind == RegionKind::loop && note_at(line_of(region)) == nullptr) unknown.insert(region.site);
+  for (const auto& [id, note] : notes_around(unknown)) {
+    Site& site = sites[id.index()];
+    site.file = source_of(*note), site.line = note->at("line").get<std::uint32_t>();
+  }
   for (Region& region : regions) {
-    if (region.kind != RegionKind::loop) continue;
-    Site& site = sites[region.site.index()];
-    const nlohmann::json* note = note_at(site.file, site.line);
-    if (note == nullptr && calls.contains(region.site)) {
-      note = note_around(calls.at(region.site));
-      if (note != nullptr) site.file = name_in_folder(*note), site.line = note->at("line").get<std::uint32_t>();
-    }
+    const nlohmann::json* const note = region.kind == RegionKind::loop ? note_at(line_of(region)) : nullptr;
     if (note == nullptr) continue;
     if (!note->at("schedule").is_null()) region.schedule_clause = note->at("schedule").get<std::string>();
     region.reduction = note->at("reduction").get<bool>();

@@ -39,8 +39,8 @@ public:
   std::map<std::string, std::string> serial_names() const;
   // Files and lines of all sites, in one batch a module.
   void look_up_lines();
-  // The loops' own schedules, from the wrapper's notes; after look_up_lines. A site whose line is of code that its body begins with, and
-  // that was inlined, gets the line of its pragma.
+  // The loops' own schedules, from the wrapper's notes; after look_up_lines. Where a loop's line is that of an inlined function, its site
+  // gets the line of its pragma.
   void note_clauses(std::vector<Region>&);
   // From the wrapper's notes, of the program itself: whether a `calloc` stands on the line of this call, whether this line stores anything.
   bool calls_calloc(const CallSite&);
@@ -51,8 +51,6 @@ public:
 
 private:
   void read_notes(const ModuleSymbols&);
-  const nlohmann::json* note_at(const std::string& file, std::uint32_t line) const;  // of a loop there; none
-  const nlohmann::json* note_around(const CallSite&) const;
   std::string function_of_serial(SiteId first) const;
   std::vector<std::unique_ptr<ModuleSymbols>> modules_;
   std::map<CallSite, SiteId> site_ids_;
@@ -64,6 +62,8 @@ private:
   std::vector<nlohmann::json> clauses_;
   using Line = std::pair<std::string, std::uint32_t>;  // of a file
   Line line_of(const CallSite&) const;
+  const nlohmann::json* note_at(const Line&) const;  // of the loop there; none
+  std::map<SiteId, const nlohmann::json*> notes_around(const std::set<SiteId>& loops) const;
   std::set<Line> calling_calloc_, storing_;
   std::map<CallSite, bool> calls_calloc_;
   std::map<SiteId, bool> stores_;

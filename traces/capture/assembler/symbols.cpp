@@ -85,13 +85,13 @@ std::string source_name(const std::string& path) {
   return header.empty() ? std::filesystem::path{clean}.filename().string() : std::string{header};
 }
 
-std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets, Inlined which) const {
-  std::vector<std::pair<std::string, std::uint32_t>> result(offsets.size());
+std::vector<std::vector<ModuleSymbols::Line>> ModuleSymbols::frames(const std::vector<std::uint64_t>& offsets) const {
+  std::vector<std::vector<Line>> result(offsets.size());
   if (offsets.empty()) return result;
   std::string quoted;
   for (const char c : path_.string()) quoted += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  // With -a the address stands before the places of each offset, with -i there are several, innermost first.
-  std::string command = (which == Inlined::innermost ? "addr2line -a -e '" : "addr2line -a -i -e '") + quoted + "'";
+  // With -a the address stands before the places of each offset, with -i there are several.
+  std::string command = "addr2line -a -i -e '" + quoted + "'";
   char number[32];
   for (const std::uint64_t offset : offsets) {
     std::snprintf(number, sizeof number, " 0x%llx", static_cast<unsigned long long>(offset));
@@ -107,16 +107,30 @@ std::vector<std::pair<std::string, std::uint32_t>> ModuleSymbols::lines(const st
       if (++answered > offsets.size()) break;
       continue;
     }
-    if (answered == 0) continue;
-    auto& [file, number_of_line] = result[answered - 1];
     const std::size_t colon = text.rfind(':');
-    if (colon == std::string::npos || text[0] == '?') continue;
-    const std::string name = source_name(text.substr(0, colon));
-    if (which == Inlined::own && !file.empty() && (file.find('/') == std::string::npos || name.find('/') != std::string::npos)) continue;
-    file = name;
-    number_of_line = static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10));
+    if (answered == 0 || colon == std::string::npos || text[0] == '?') continue;
+    result[answered - 1].emplace_back(source_name(text.substr(0, colon)),
+                                      static_cast<std::uint32_t>(std::strtoul(text.c_str() + colon + 1, nullptr, 10)));
   }
   ::pclose(answer);
+  return result;
+}
+
+std::vector<ModuleSymbols::Line> ModuleSymbols::lines(const std::vector<std::uint64_t>& offsets, Inlined which) const {
+  std::vector<Line> result;
+  for (const std::vector<Line>& chain : frames(offsets)) {
+    if (chain.empty()) {
+      result.emplace_back();
+      continue;
+    }
+    // Headers of the system have a folder in their name.
+    const auto is_own = [](const Line& line) { return line.first.find('/') == std::string::npos; };
+    const auto own = std::find_if(chain.begin(), chain.end(), is_own);
+    if (which == Inlined::outermost)
+      result.push_back(chain.back());
+    else
+      result.push_back(which == Inlined::innermost || own == chain.end() ? chain.front() : *own);
+  }
   return result;
 }
 

@@ -31,7 +31,10 @@ public:
   // the system's headers: std::vector's code is the line that calls it.
   enum class Inlined : std::uint8_t { innermost, outermost, own };
   // source_name and line of each offset, by binutils' addr2line; empty where it is missing.
-  std::vector<std::pair<std::string, std::uint32_t>> lines(const std::vector<std::uint64_t>& offsets, Inlined) const;
+  using Line = std::pair<std::string, std::uint32_t>;
+  std::vector<Line> lines(const std::vector<std::uint64_t>& offsets, Inlined) const;
+  // All of these, innermost first.
+  std::vector<std::vector<Line>> frames(const std::vector<std::uint64_t>& offsets) const;
 
 private:
   struct Function {

@@ -1,12 +1,13 @@
 /* TAGE (A. Seznec and P. Michaud, "A case for (partially) TAgged GEometric history length branch prediction", JILP 8, 2006), with three
- * tagged tables behind a bimodal one; targets of indirect jumps by a table that is indexed by jump and history. About 32 KiB of tables,
- * as cores of the last decade have. Jumps go by their number, not their address: addresses differ from run to run.
+ * tagged tables behind a bimodal one; targets of indirect jumps likewise (ITTAGE; A. Seznec, "A 64-Kbytes ITTAGE indirect branch
+ * predictor", JWAC-2, 2011), so that an interpreter's jump to the next operation goes by what it did before. About 32 KiB of tables and
+ * 2500 targets, as cores of the last decade have. Jumps go by their number, not their address: addresses differ from run to run.
  */
 #include "branch_predictor.h"
 
 #pragma GCC target("general-regs-only")
 
-enum { TABLES = 3, ENTRIES = 2048, BASE_ENTRIES = 8192, TARGETS = 2048, LONGEST = 64 };
+enum { TABLES = 3, ENTRIES = 2048, BASE_ENTRIES = 8192, LAST_TARGETS = 1024, TARGETS = 512, LONGEST = 64 };
 static const unsigned history_bits[TABLES] = {8, 24, LONGEST};
 struct entry {
   uint16_t tag;
@@ -14,8 +15,15 @@ struct entry {
   uint8_t useful;
 };
 static struct entry tables[TABLES][ENTRIES];
-static int8_t base[BASE_ENTRIES]; /* -2 to 1 */
-static struct { uint32_t jump, target; } targets[TARGETS];
+static int8_t base[BASE_ENTRIES];           /* -2 to 1 */
+static uint32_t last_targets[LAST_TARGETS]; /* by jump alone */
+struct target_entry {
+  uint32_t target;
+  uint16_t tag;
+  uint8_t confidence; /* 0 to 3 */
+};
+static struct target_entry targets[TABLES][TARGETS];
+static const unsigned target_history_bits[TABLES] = {12, 32, LONGEST};
 static uint64_t history; /* outcomes, the last one lowest */
 
 static uint64_t hashed(uint32_t jump, unsigned bits) {
@@ -72,9 +80,31 @@ uint32_t hn_mispredictions(uint32_t jump, bool taken, uint64_t times) {
   return wrong;
 }
 uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target) {
-  const uint64_t at = hashed(jump, 16) % TARGETS;
-  const bool right = targets[at].jump == jump + 1 && targets[at].target == target;
-  targets[at].jump = jump + 1, targets[at].target = target;
+  struct target_entry* found[TABLES];
+  uint16_t tag[TABLES];
+  int provider = -1;
+  for (int t = 0; t < TABLES; ++t) {
+    const uint64_t x = hashed(jump, target_history_bits[t]);
+    tag[t] = (uint16_t)(x >> 32 | 1);
+    found[t] = &targets[t][x % TARGETS];
+    if (found[t]->tag == tag[t]) provider = t;
+  }
+  uint32_t* last = &last_targets[jump % LAST_TARGETS];
+  const bool right = (provider >= 0 ? found[provider]->target : *last) == target;
+  if (provider >= 0) {
+    struct target_entry* entry = found[provider];
+    if (right && entry->confidence < 3) ++entry->confidence;
+    if (!right && entry->confidence == 0) entry->target = target;
+    if (!right && entry->confidence > 0) --entry->confidence;
+  }
+  *last = target;
+  for (int t = provider + 1; !right && t < TABLES; ++t) {
+    if (found[t]->confidence == 0) {
+      *found[t] = (struct target_entry){target, tag[t], 0};
+      break;
+    }
+    --found[t]->confidence;
+  }
   history = history << 2 | (target & 3);
   return !right;
 }

@@ -23,7 +23,7 @@ from homenode.ranking_words import guesses
 from homenode.replaying import replay_with_timeline
 from homenode.result import Result
 from homenode.run_spec import grid, schedules_of, threads_of
-from homenode.source_schedules import not_replayed
+from homenode.source_schedules import remarks
 from homenode.trace import Trace
 
 
@@ -190,8 +190,8 @@ def command(
     else:
         screen = console.output()
         print_ranking(screen, results, described, first_places)
-        if (other := not_replayed(trace, choices)) is not None:
-            console.say(screen, console.plain(other))
+        for remark in remarks(trace, choices):
+            console.say(screen, console.plain(remark))
         if ranking is not None:
             print_confidence(screen, ranking)
         if explain or explain_all:

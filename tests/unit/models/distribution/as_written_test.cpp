@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "models/distribution/register.hpp"
+#include "tests/support/machines.hpp"
 
 namespace homenode::test {
 namespace {
@@ -23,6 +24,10 @@ TEST(WrittenSchedule, isTheDistributionOfAClause) {
                                                                  {"guided", "guided"},
                                                                  {"monotonic:guided,8", "guided:8"},
                                                                  {"auto", "static"},
+                                                                 {"monotonic,simd:dynamic,4", "dynamic:4"},
+                                                                 {"dynamic,(64)", "dynamic:64"},
+                                                                 {"dynamic,64L", "dynamic:64"},
+                                                                 {"guided,0x10", "guided:16"},
                                                                  {"runtime", "dynamic:1"}};
   for (const auto& [clause, distribution] : clauses) {
     EXPECT_EQ(written_schedule(clause).distribution, distribution) << clause;
@@ -32,15 +37,16 @@ TEST(WrittenSchedule, isTheDistributionOfAClause) {
 }
 
 TEST(WrittenSchedule, ofAChunkThatIsNoNumberTakesOne) {
-  for (const std::string chunk : {"n", "settings::get().chunk", "n*2", "0", "-1", "99999999999999999999"}) {
+  for (const std::string chunk : {"n", "settings::get().chunk", "n*2", "1<<6", "a::b()", "0", "-1", "99999999999999999999"}) {
     EXPECT_EQ(written_schedule("dynamic," + chunk).distribution, "dynamic:1");
     EXPECT_EQ(written_schedule("dynamic," + chunk).unknown_chunk, chunk);
+    EXPECT_EQ(written_schedule("nonmonotonic:dynamic," + chunk).clause, "dynamic," + chunk);
   }
 }
 
 // What each of three threads gets of ten iterations, asked in turns.
 std::vector<std::pair<std::int64_t, std::int64_t>> handed_out(WorkDistribution& distribution, const Region& region) {
-  const Machine machine;
+  const Machine machine = two_sockets();
   Team team{.core = {CoreId{0}, CoreId{0}, CoreId{0}}, .machine = &machine};
   distribution.prepare({.execution = ExecutionId{0}, .region = &region, .iterations = 10}, team, nullptr);
   std::vector<std::pair<std::int64_t, std::int64_t>> found;
@@ -52,12 +58,15 @@ std::vector<std::pair<std::int64_t, std::int64_t>> handed_out(WorkDistribution& 
 }
 
 TEST(AsWritten, givesEachLoopItsOwnSchedule) {
-  for (const auto& [clause, distribution] : {std::pair<std::string, std::string>{"static,2", "static:2"}, {"", "static"}}) {
+  const auto written = work_distributions().make("program");  // one for all regions of a name, so that clauses may differ
+  for (const auto& [clause, distribution] :
+       {std::pair<std::string, std::string>{"static,2", "static:2"}, {"dynamic,3", "dynamic:3"}, {"", "static"}, {"guided", "guided"}}) {
     Region region;
     region.schedule_clause = clause;
-    const auto written = work_distributions().make("program"), explicitly = work_distributions().make(distribution);
-    EXPECT_EQ(handed_out(*written, region), handed_out(*explicitly, region));
-    EXPECT_NE(written->fixed_schedule(), nullptr);  // so that its slices pass the caches ahead of time
+    const auto explicitly = work_distributions().make(distribution);
+    EXPECT_EQ(handed_out(*written, region), handed_out(*explicitly, region)) << clause;
+    // What has one passes the caches ahead of time.
+    EXPECT_EQ(written->fixed_schedule() == nullptr, explicitly->fixed_schedule() == nullptr) << clause;
   }
 }
 
@@ -77,6 +86,7 @@ TEST(AsWritten, isNeededWhereALoopSaysMoreThanStatic) {
   EXPECT_FALSE(has_own({"static", "", "auto", "runtime"}));
   EXPECT_TRUE(has_own({"static", "dynamic,64"}));
   EXPECT_TRUE(has_own({"static,1"}));
+  EXPECT_TRUE(has_own({"dynamic,chunk_at_runtime"}));
   EXPECT_FALSE(has_own({"dynamic"}, RegionKind::serial));
 }
 
