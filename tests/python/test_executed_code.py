@@ -36,6 +36,31 @@ int main(void) {{
 }}
 """
 
+# An interpreter: twelve times one operation, then one of two others in turns; and one whose operations nobody can know.
+INTERPRETER = f"""
+static volatile long sum;
+static void run(const unsigned char* code) {{
+  static void* const operations[] = {{&&add, &&subtract, &&negate, &&stop}};
+  goto *operations[*code++];
+add: sum += 1; goto *operations[*code++];
+subtract: sum -= 1; goto *operations[*code++];
+negate: sum = -sum; goto *operations[*code++];
+stop: return;
+}}
+int main(void) {{
+  enum {{ N = {ROUNDS} }};
+  static unsigned char known[N + 1], random[N + 1];
+  unsigned long x = 1;
+  for (int i = 0; i < N; ++i) known[i] = i % 13 < 12 ? 0 : i % 26 < 13 ? 1 : 2;
+  for (int i = 0; i < N; ++i) x = x * 6364136223846793005u + 1442695040888963407u, random[i] = x >> 33 & 1;
+  known[N] = random[N] = 3;
+  run(known);
+  sum = 0;
+  run(random);
+  return 0;
+}}
+"""
+
 
 def line_of(text: str) -> int:
     return next(number for number, line in enumerate(PROGRAM.splitlines(), 1) if text in line)
@@ -80,6 +105,19 @@ def test_branches_are_mispredicted_as_often_as_nobody_could_know(trace: hn.Trace
     # a fair coin: every second time; a period of four: hardly ever
     assert sum(map(mispredictions, blocks_at(trace, "if (random[i])"))) == pytest.approx(ROUNDS / 2, rel=0.1)
     assert sum(map(mispredictions, blocks_at(trace, "if (i % 4)"))) < ROUNDS / 100
+
+
+def test_jumps_of_an_interpreter_are_predicted_by_what_was_before(tmp_path: Path) -> None:
+    wrong = []
+    for left_out in ("run(random)", "run(known)"):
+        program = build(
+            tmp_path, INTERPRETER.replace(f"  {left_out};", ""), "interpreter.c", "-fno-crossjumping", "-fno-gcse"
+        )
+        wrong.append(sum(map(mispredictions, hn.capture(command=[program]).executed_code())))
+    known, random = wrong
+    # Of 26 operations two are told apart only by what was 13 before; by the last eight alone each would be wrong.
+    assert known < ROUNDS / 200
+    assert random > ROUNDS / 3
 
 
 def test_code_of_libraries_stands_behind_its_calls(trace: hn.Trace) -> None:

@@ -79,7 +79,7 @@ uint32_t hn_mispredictions(uint32_t jump, bool taken, uint64_t times) {
   }
   return wrong;
 }
-uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target) {
+static bool is_target_predicted(uint32_t jump, uint32_t target) {
   struct target_entry* found[TABLES];
   uint16_t tag[TABLES];
   int provider = -1;
@@ -105,6 +105,14 @@ uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target) {
     }
     --found[t]->confidence;
   }
-  history = history << 2 | (target & 3);
-  return !right;
+  return right;
+}
+uint32_t hn_mispredicted_targets(uint32_t jump, uint32_t target, uint64_t times) {
+  uint32_t wrong = 0;
+  /* As above. */
+  for (uint64_t n = times < LONGEST + 8 ? times : LONGEST + 8; n > 0; --n) {
+    wrong += !is_target_predicted(jump, target);
+    history = history << 2 | (target & 3);
+  }
+  return wrong;
 }

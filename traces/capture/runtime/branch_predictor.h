@@ -7,7 +7,7 @@
 
 /* How many of `times` executions of this conditional jump in a row, all with this outcome, are predicted wrong. */
 uint32_t hn_mispredictions(uint32_t jump, bool taken, uint64_t times);
-/* Whether an indirect jump or call to this target is predicted wrong. */
-uint32_t hn_mispredicted_target(uint32_t jump, uint32_t target);
+/* How many of `times` executions of this indirect jump or call in a row, all to this target, are predicted wrong. */
+uint32_t hn_mispredicted_targets(uint32_t jump, uint32_t target, uint64_t times);
 
 #endif

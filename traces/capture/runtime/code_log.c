@@ -31,14 +31,17 @@ static void list(struct hn_cell* cell) {
 /* A window begins where a block has run 64, 128, 256 … times: hot blocks get several, spread over the run. */
 static bool is_at_a_power_of_two(uint64_t before, uint64_t after) { return (before ^ after) > before && after >= 64; }
 
+static bool is_indirect(const struct hn_cell* cell) { return cell->kind == HN_INDIRECT_JUMP || cell->kind == HN_INDIRECT_CALL; }
+
 static void read_run(struct hn_cell* cell, uint64_t times) {
   if (previous) {
     if (previous->kind == HN_CONDITIONAL)
       previous->wrong += hn_mispredictions(number_of(previous), cell != previous + 1, 1);
-    else if (previous->kind == HN_INDIRECT_JUMP || previous->kind == HN_INDIRECT_CALL)
-      previous->wrong += hn_mispredicted_target(number_of(previous), number_of(cell));
+    else if (is_indirect(previous))
+      previous->wrong += hn_mispredicted_targets(number_of(previous), number_of(cell), 1);
   }
   if (times > 1 && cell->kind == HN_CONDITIONAL) cell->wrong += hn_mispredictions(number_of(cell), true, times - 1);
+  if (times > 1 && is_indirect(cell)) cell->wrong += hn_mispredicted_targets(number_of(cell), number_of(cell), times - 1);
   if (!cell->listed) list(cell);
   const uint64_t before = cell->executions;
   cell->count += times, cell->executions += times, instructions += times * cell->instructions;
