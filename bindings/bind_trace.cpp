@@ -124,6 +124,12 @@ bool is_serial(const Workload& workload) {
          std::all_of(workload.executions.begin(), workload.executions.end(), [](const Execution& one) { return one.parallel == 0; });
 }
 
+bool has_own_schedules(const Workload& workload) {
+  return std::any_of(workload.regions.begin(), workload.regions.end(), [](const Region& region) {
+    return region.kind == RegionKind::loop && is_scheduled_by_itself(region.schedule_clause);
+  });
+}
+
 // What unseen.py makes its sums of: instructions by region and function.
 py::list code_of(const Workload& workload) {
   static constexpr std::array<const char*, 3> recorded{"nothing", "accesses", "heap"};

@@ -76,11 +76,9 @@ WrittenSchedule written_schedule(std::string_view written) {
   return {.clause = clause, .distribution = kind + ":1", .unknown_chunk = chunk};
 }
 
-bool has_own_schedules(const Workload& workload) {
-  return std::any_of(workload.regions.begin(), workload.regions.end(), [](const Region& region) {
-    const WrittenSchedule schedule = written_schedule(region.schedule_clause);
-    return region.kind == RegionKind::loop && schedule.clause != "runtime" && schedule.distribution != "static";
-  });
+bool is_scheduled_by_itself(std::string_view clause) {
+  const WrittenSchedule schedule = written_schedule(clause);
+  return schedule.clause != "runtime" && schedule.distribution != "static";
 }
 
 PolicyEntry<WorkDistribution> as_written() {

@@ -4,8 +4,6 @@
 #include <string>
 #include <string_view>
 
-#include "sim/program/workload.hpp"
-
 namespace homenode {
 
 struct WrittenSchedule {
@@ -18,7 +16,7 @@ struct WrittenSchedule {
 // "dynamic:1": what libgomp takes by itself.
 WrittenSchedule written_schedule(std::string_view clause);
 
-// Whether a loop's clause is another one than static. One of `runtime` leaves that open.
-bool has_own_schedules(const Workload&);
+// Whether a loop with this clause is not static. One of `runtime` leaves that open.
+bool is_scheduled_by_itself(std::string_view clause);
 
 }  // namespace homenode

@@ -4,6 +4,7 @@ import json
 import resource
 import sys
 import time
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -58,6 +59,14 @@ def _tell_cost(cost: dict[str, Any], replays: list[int]) -> None:
         f"{console.number_of(len(replays), 'choice')} replayed{sampled} in {console.seconds(cost['seconds'])}, {rate}, "
         f"{memory} of memory at most",
     )
+
+
+def _told_by_trace(trace: Trace, options: Mapping[str, Any]) -> dict[str, Any]:
+    """What was not asked for: the program's own threads, and its loops' own schedules."""
+    own: dict[str, Any] = {"threads": options["threads"] or _own_threads(trace)}
+    if click.get_current_context().get_parameter_source("distribution") == ParameterSource.DEFAULT:
+        own |= {name: (value,) for name, value in schedules_of(trace).items()}
+    return own
 
 
 def _own_threads(trace: Trace) -> tuple[int]:
@@ -139,10 +148,8 @@ def command(
         check_json_output(output)
     begin = time.perf_counter()
     trace = Trace.open(file)
-    options["threads"] = options["threads"] or _own_threads(trace)
-    if click.get_current_context().get_parameter_source("distribution") == ParameterSource.DEFAULT:
-        options |= {name: (value,) for name, value in schedules_of(trace).items()}
-    choices = grid([one for name in machine for one in machines_with(name, changes)], **options)
+    own = _told_by_trace(trace, options)
+    choices = grid([one for name in machine for one in machines_with(name, changes)], **{**options, **own})
     if timeline is not None and (len(choices) != 1 or confidence is not None):
         found = "--confidence" if confidence is not None else f"{len(choices)} combinations"
         raise click.UsageError(f"--timeline with {found}; allowed: one combination, without --confidence")

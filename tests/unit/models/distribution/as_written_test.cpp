@@ -70,24 +70,10 @@ TEST(AsWritten, givesEachLoopItsOwnSchedule) {
   }
 }
 
-TEST(AsWritten, isNeededWhereALoopSaysMoreThanStatic) {
-  const auto has_own = [](const std::vector<std::string>& clauses, RegionKind kind = RegionKind::loop) {
-    struct : Workload {
-      std::shared_ptr<const ExecutionBody> body(ExecutionId) const override { return nullptr; }
-    } workload;
-    for (const std::string& clause : clauses) {
-      workload.regions.emplace_back();
-      workload.regions.back().kind = kind;
-      workload.regions.back().schedule_clause = clause;
-    }
-    return has_own_schedules(workload);
-  };
-  EXPECT_FALSE(has_own({}));
-  EXPECT_FALSE(has_own({"static", "", "auto", "runtime"}));
-  EXPECT_TRUE(has_own({"static", "dynamic,64"}));
-  EXPECT_TRUE(has_own({"static,1"}));
-  EXPECT_TRUE(has_own({"dynamic,chunk_at_runtime"}));
-  EXPECT_FALSE(has_own({"dynamic"}, RegionKind::serial));
+TEST(WrittenSchedule, isALoopsOwnIfItIsNotStatic) {
+  for (const char* clause : {"", "static", "auto", "runtime", "monotonic:static"}) EXPECT_FALSE(is_scheduled_by_itself(clause)) << clause;
+  for (const char* clause : {"static,1", "dynamic", "dynamic,64", "guided", "dynamic,chunk_at_runtime"})
+    EXPECT_TRUE(is_scheduled_by_itself(clause)) << clause;
 }
 
 }  // namespace
