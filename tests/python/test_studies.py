@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -94,10 +95,14 @@ def test_papers_pages_and_the_table_of_claims_are_renewed_but_not_from_the_small
 
     renewed: list[str] = []
     monkeypatch.setattr(papers, "PAPERS", {"S8": papers.Paper("n", rows), "S9": papers.Paper("n", rows)})
+    monkeypatch.setattr(papers, "_LONGEST_FIRST", ("S9", "S8"))
+    monkeypatch.setattr(papers, "_side_by_side", ThreadPoolExecutor)  # another process would not know these papers
+    monkeypatch.setattr(papers.os, "sched_getaffinity", lambda _: {0, 1})
     monkeypatch.setattr(papers, "page_of", lambda paper: tmp_path / f"{paper}.page")
     monkeypatch.setattr(papers.table, "figures_of", lambda paper: tmp_path / f"{paper}.csv")
     monkeypatch.setattr(papers.table, "write", lambda: renewed.append("claims"))
     monkeypatch.setattr(papers.table, "text", lambda instead: f"claims of {', '.join(instead)}")
+    assert [row.paper for row in papers.rows(Options(tmp_path, small=True))] == ["S8", "S9"]
     assert papers.STUDY.run(Options(tmp_path, small=True, write=True)) == 0
     assert (sorted(path.name for path in tmp_path.glob("*.csv")), renewed) == ([], [])
     assert papers.STUDY.run(Options(tmp_path, write=True)) == 0
