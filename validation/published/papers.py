@@ -134,7 +134,7 @@ def _closing(found: Sequence[PaperRow], options: Options) -> str:
 STUDY = Study(
     "published",
     "what the five papers print against the model (`--paper S4`: that of Wittmann and Hager), and the table of all claims",
-    "half an hour; S3 ten seconds",
+    "a quarter of an hour; S3 ten seconds",
     ("claim", "machine", "what", "published", "model", "unit", "verdict", "command", "class"),
     rows,
     (*(page_of(paper) for paper in PAPERS), table.PAGE),
