@@ -13,6 +13,7 @@
 #include "sim/program/code_cycles.hpp"
 #include "sim/program/executed_code.hpp"
 #include "sim/program/known_by_name.hpp"
+#include "sim/program/number_column.hpp"
 #include "sim/program/touch_lengths.hpp"
 
 namespace homenode {
@@ -65,10 +66,10 @@ struct IrregularStream {
   SiteId site;
   AccessKind kind = AccessKind::read;
   std::uint16_t width = 0;
-  std::vector<SlotNumber> slot;
-  std::vector<std::int64_t> offset;
-  std::vector<std::uint32_t> producer_distance;
-  std::vector<std::uint64_t> sequence;
+  NumberColumn<SlotNumber> slot;
+  NumberColumn<std::int64_t> offset;
+  NumberColumn<std::uint32_t> producer_distance;
+  NumberColumn<std::uint64_t> sequence;
 };
 
 // Instructions of one iteration by class, from the uninstrumented twin (docs/tracing.md). Fractions occur: totals are spread over

@@ -116,8 +116,9 @@ void WorkloadBuilder::interleaved(RegionId region, std::uint32_t count, const st
   std::vector<std::int64_t> offsets;
   for (std::uint32_t step = 0; step < count; ++step) offsets.push_back(offset_of(step));
   stream(region, AccessKind::read, table, offsets, before.empty() ? 0 : 1);
-  std::vector<std::uint64_t>& sequences = draft(region).pattern.streams.back().sequence;
-  for (std::uint32_t step = 0; step < count; ++step) sequences[step] = sequence + step * per_step;
+  NumberColumn<std::uint64_t> sequences;
+  for (std::uint32_t step = 0; step < count; ++step) sequences.push_back(sequence + step * per_step);
+  draft(region).pattern.streams.back().sequence = std::move(sequences);
   ++sequence;
   for (const Reference& reference : after) append_run(region, reference, {count}, sequence++, per_step);
   draft(region).next_sequence = first + count * per_step;

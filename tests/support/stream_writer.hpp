@@ -72,6 +72,7 @@ public:
     opcode(HN_MARK);
     u(HN_MARK_LABEL), u(0), u(0), u(0), text(name);
   }
+  void may_cut() { opcode(HN_MAY_CUT); }
   void end() { opcode(HN_END), u(0), u(0); }
 
   // From here on runs of one and two go as the messages of fixed length, as the runtime sends them.

@@ -50,7 +50,9 @@ void InvariantChecker::check_stream(const IrregularStream& stream, const ItemPat
     report("columns of a stream differ in length");
   if (std::any_of(stream.slot.begin(), stream.slot.end(), [&](SlotNumber slot) { return slot >= pattern.slots; }))
     report("a stream uses a slot beyond its " + std::to_string(pattern.slots));
-  if (!std::is_sorted(stream.sequence.begin(), stream.sequence.end())) report("a stream is not in order of its sequence numbers");
+  bool in_order = true;
+  for (std::size_t i = 1; i < stream.sequence.size(); ++i) in_order &= stream.sequence[i - 1] <= stream.sequence[i];
+  if (!in_order) report("a stream is not in order of its sequence numbers");
 }
 
 void InvariantChecker::check_pattern(std::size_t number) {

@@ -90,8 +90,8 @@ void BlockJoiner::finish() {
   }
   for (IrregularStream& stream : pattern.streams) {
     for (std::size_t i = 0; i < stream.slot.size(); ++i) {
-      stream.offset[i] += moved(stream.slot[i]);
-      stream.slot[i] = slot_of[stream.slot[i]];
+      stream.offset.set(i, stream.offset[i] + moved(stream.slot[i]));
+      stream.slot.set(i, slot_of[stream.slot[i]]);
     }
   }
   pattern.slots = static_cast<SlotNumber>(block.slots.size());

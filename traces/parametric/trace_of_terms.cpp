@@ -216,8 +216,8 @@ private:
             slots.emplace_back(found, own[3 * s + 1] - block.slots[found].base);
           }
           for (std::size_t i = 0; of.children.empty() && i < stream.slot.size(); ++i) {
-            stream.offset[i] += slots[stream.slot[i]].second;
-            stream.slot[i] = slots[stream.slot[i]].first;
+            stream.offset.set(i, stream.offset[i] + slots[stream.slot[i]].second);
+            stream.slot.set(i, slots[stream.slot[i]].first);
           }
           count(pattern, stream.kind, stream.slot.size());
           pattern.streams.push_back(std::move(stream));

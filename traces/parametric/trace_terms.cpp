@@ -346,8 +346,8 @@ private:
     std::string text = identity(stream.width, stream.kind, number(site));
     for (std::size_t i = 0; i < stream.slot.size(); ++i) {
       const Slot& slot = slots[stream.slot[i]];
-      common.slot[i] = slot.number;
-      common.offset[i] = stream.offset[i] - slot.first;
+      common.slot.set(i, slot.number);
+      common.offset.set(i, stream.offset[i] - slot.first);
       text += identity(common.slot[i], common.offset[i], common.producer_distance[i], number(common.sequence[i]));
     }
     return record(terms_.kind(What::stream, terms_.streams_, common, std::move(text),

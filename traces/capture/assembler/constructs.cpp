@@ -14,6 +14,8 @@ void Assembler::begin_serial() {
   serial_label_.reset();
 }
 
+std::string Assembler::serial_label() { return serial_label_ ? *serial_label_ : program_.numbered_serial(serial_.first_site); }
+
 void Assembler::end_serial() {
   if (pending_label_ && ended_) serial_label_ = std::exchange(pending_label_, std::nullopt);
   if (serial_.folder.is_empty()) return;
@@ -21,7 +23,7 @@ void Assembler::end_serial() {
   phase.kind = RegionKind::serial;
   phase.step_mark = step_;
   phase.first_site = serial_.first_site;
-  phase.label = serial_label_ ? *serial_label_ : program_.numbered_serial(serial_.first_site);
+  phase.label = serial_label();
   phase.region = region_of(phase, phase.label);
   Share& share = phase.by_rank[0];
   add_item(phase, share, 0, serial_);
@@ -38,6 +40,14 @@ void Assembler::cut_serial() {
   end_serial();
   begin_serial();
   serial_.before = before;
+}
+
+// The runtime asks now and then. Code whose name comes behind it is left whole, and so is what has folded.
+void Assembler::take_may_cut() {
+  if (in_parallel_ || thread_ != 0 || pending_label_ || serial_.folder.fold_and_count() < options_.long_serial_code) return;
+  const std::string label = serial_label();
+  cut_serial();
+  serial_label_ = label;
 }
 
 void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site) {

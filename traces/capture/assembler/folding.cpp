@@ -250,10 +250,10 @@ void ItemFolder::add_stream(SiteFolder& folder, Item& item) {
   stream.site = folder.single_shape.run.site;
   stream.kind = folder.single_shape.run.kind;
   stream.width = folder.single_shape.run.width;
-  format::reserve_large(stream.slot, accesses);
-  format::reserve_large(stream.offset, accesses);
-  format::reserve_large(stream.producer_distance, accesses);
-  format::reserve_large(stream.sequence, accesses);
+  stream.slot.reserve(accesses);
+  stream.offset.reserve(accesses);
+  stream.producer_distance.reserve(accesses);
+  stream.sequence.reserve(accesses);
   const auto add = [&](const Single& single) {
     const SlotNumber slot = slots_.find_or_add(single.object, static_cast<SlotNumber>(item.positions.size()));
     if (slot == item.positions.size()) item.positions.push_back({single.object, single.offset});
@@ -274,6 +274,15 @@ void ItemFolder::add_heap_event(const HeapEvent& event, ObjectId object) {
 }
 
 void ItemFolder::add_sync_event(const SyncEvent& event) { events_.pattern.sync_events.push_back(event); }
+
+std::size_t ItemFolder::fold_and_count() {
+  std::size_t count = 0;
+  for (const std::size_t site : active_) {
+    fold_singles(sites_[site]);
+    count += sites_[site].loose.size() + sites_[site].singles.size();
+  }
+  return count + runs_.size();
+}
 
 void ItemFolder::finish(Item& item) {
   item.clear();
@@ -403,8 +412,8 @@ void BlockFolder::close(const Intern& intern, const Emit& emit) {
     }
     for (IrregularStream& stream : pattern.streams) {
       for (std::size_t i = 0; i < stream.slot.size(); ++i) {
-        stream.offset[i] += relative_[stream.slot[i]];
-        stream.slot[i] = joined_[stream.slot[i]];
+        stream.offset.set(i, stream.offset[i] + relative_[stream.slot[i]]);
+        stream.slot.set(i, joined_[stream.slot[i]]);
       }
     }
     for (HeapEvent& event : pattern.heap_events) event.slot = joined_[event.slot];

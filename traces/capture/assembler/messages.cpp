@@ -24,7 +24,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     bool ends_zero_fills = true;
   };
   static constexpr auto messages = [] {
-    std::array<Message, HN_LEAVING + 1> table{};
+    std::array<Message, HN_MAY_CUT + 1> table{};
     table[HN_HELLO] = {.take = &Assembler::take_hello};
     table[HN_MODULE] = {.take = &Assembler::take_module, .ends_zero_fills = false};
     table[HN_PC] = {.take = &Assembler::take_pc, .is_repeatable = true, .ends_zero_fills = false};
@@ -57,6 +57,7 @@ void Assembler::take_message(std::uint8_t opcode) {
     table[HN_TASK_BEGIN] = {.take = &Assembler::take_task_begin};
     table[HN_TASK_END] = {.take = &Assembler::take_task_end};
     table[HN_LEAVING] = {.take = &Assembler::take_leaving};
+    table[HN_MAY_CUT] = {.take = &Assembler::take_may_cut};
     return table;
   }();
   const Message message = opcode < messages.size() ? messages[opcode] : Message{};

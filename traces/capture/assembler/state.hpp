@@ -152,6 +152,7 @@ private:
   void take_loss();
   void take_end();
   void take_leaving();
+  void take_may_cut();
 
   // runs.cpp
   Pc& pc_of(std::uint64_t id, const char* message);
@@ -175,6 +176,7 @@ private:
 
   // constructs.cpp
   void begin_serial();
+  std::string serial_label();
   void end_serial();
   void cut_serial();
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);

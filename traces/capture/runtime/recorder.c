@@ -22,12 +22,16 @@ struct entry {
   bool open;
   /* dependence */
   int64_t value, x0, v0, scale, step;
-  uint64_t value_sequence, last_address;
+  uint64_t value_sequence, last_address, sequence_step;
   struct entry* producer;
   uint32_t confidence, tries, candidate;
   bool differs; /* by the value itself, not by what it changed */
 };
 enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
+/* Accesses after which a long item may be cut: those whose distance to the one before of their instruction is another one than that one's.
+ * Unlike messages they do not depend on where things lie in memory. */
+enum { MAY_CUT_AFTER = 1 << 22 };
+static uint32_t irregular;
 
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
@@ -184,6 +188,7 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   e->step = step;
   e->last_address = address;
   if (regular) return 0;
+  ++irregular;
   for (uint64_t line = address >> 6, k = 0; k < 2; ++k, --line) {
     const unsigned h = pointer_slot(line);
     if (pointers[h].line == line && pointers[h].sequence && clock_now - pointers[h].sequence < 60000)
@@ -239,6 +244,10 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
 /* An access that does not go on with the open run of its instruction. */
 static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t address, uintptr_t pc, uint32_t info, uint64_t sequence) {
   hn_hold();
+  if (__builtin_expect(irregular >= MAY_CUT_AFTER, 0)) {
+    irregular = 0;
+    hn_control(HN_MAY_CUT);
+  }
   if (e->pc != pc || e->info != info) take(e, pc, info);
   if (!e->open) {
     e->open = true;
@@ -254,6 +263,8 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
   }
   const uint64_t distance = producer_of(e, address);
   const int64_t stride = (int64_t)(address - e->base);
+  irregular += sequence - e->last_sequence != e->sequence_step;
+  e->sequence_step = sequence - e->last_sequence;
   if (e->count == 1 && stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
     e->stride = stride, e->dsequence = sequence - e->sequence0, e->count = 2, e->last = address, e->last_sequence = sequence;
   } else {

@@ -84,7 +84,8 @@ enum hn_opcode {
   HN_THREAD_END,     /* thread; the next message but HN_LOSS is an HN_THREAD */
   HN_TASK_BEGIN,     /* site that creates it, address from which on the stack is its creator's (new item) */
   HN_TASK_END,       /* the creator goes on with its item, and that item's sequence */
-  HN_LEAVING         /* s what the program is about to do: if no other message follows, that is why the stream ends */
+  HN_LEAVING,        /* s what the program is about to do: if no other message follows, that is why the stream ends */
+  HN_MAY_CUT         /* many accesses of the item were irregular: what comes now may belong to another execution */
 };
 
 /* The two messages of which programs without regularity send most, fixed in length and little-endian: written and read without a

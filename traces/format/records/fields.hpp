@@ -15,6 +15,10 @@ namespace homenode::format {
 template <class Record, class Plain>
 concept Of = std::same_as<std::remove_const_t<Record>, Plain>;
 
+// A column that is read whole (a vector) or kept in few bytes (NumberColumn).
+template <class Column, class Number>
+concept Numbers = std::same_as<Column, std::vector<Number>> || std::same_as<Column, NumberColumn<Number>>;
+
 class Encoder {
 public:
   Encoder(ByteWriter& out, const Intern& intern) : out_{out}, intern_{intern} {}
@@ -42,18 +46,17 @@ public:
   }
   void string(const std::string& value) { out_.unsigned_value(intern_(value)); }
   void slot(const char*, SlotNumber value) { out_.unsigned_value(value); }
-  template <class Element>
-  std::size_t count(const char*, const std::vector<Element>& elements, std::size_t) {
+  std::size_t count(const char*, const auto& elements, std::size_t) {
     out_.unsigned_value(elements.size());
     return elements.size();
   }
-  void slots(const char* field, const std::vector<SlotNumber>& column) { numbers(field, column, column.size()); }
-  void numbers(const char*, const std::vector<std::uint32_t>& column, std::size_t length) {
+  void slots(const char* field, const NumberColumn<SlotNumber>& column, std::size_t length) { numbers(field, column, length); }
+  void numbers(const char*, const Numbers<std::uint32_t> auto& column, std::size_t length) {
     out_.reserve(length);
     out_.unsigned_column(length, [&](std::size_t i) { return std::uint64_t{column[i]}; });
   }
   // Each number as its difference to the one before.
-  void differences(const std::vector<std::int64_t>& column, std::size_t length) {
+  void differences(const NumberColumn<std::int64_t>& column, std::size_t length) {
     out_.reserve(2 * length);
     std::uint64_t previous = 0;
     out_.unsigned_column(length, [&](std::size_t i) {
@@ -61,7 +64,7 @@ public:
       return ByteWriter::zigzag(static_cast<std::int64_t>(now - std::exchange(previous, now)));
     });
   }
-  void ascending(const std::vector<std::uint64_t>& column, std::size_t length) {
+  void ascending(const Numbers<std::uint64_t> auto& column, std::size_t length) {
     out_.reserve(2 * length);
     std::uint64_t previous = 0;
     out_.unsigned_column(length, [&](std::size_t i) { return column[i] - std::exchange(previous, column[i]); });
@@ -113,6 +116,7 @@ public:
   void string(std::string& value) { value = look_up_(in_.unsigned_value()); }
   void slot(const char* field, SlotNumber& value) { value = in_.bounded<SlotNumber>(field, slots_ - 1u); }
   // `least_bytes`: what an element takes in the file.
+  std::size_t count(const char* field, const NumberColumn<SlotNumber>&, std::size_t least_bytes) { return in_.count(field, least_bytes); }
   template <class Element>
   std::size_t count(const char* field, std::vector<Element>& elements, std::size_t least_bytes) {
     const std::size_t length = in_.count(field, least_bytes);
@@ -120,28 +124,36 @@ public:
     elements.assign(length, {});
     return length;
   }
-  void slots(const char* field, std::vector<SlotNumber>& column) {
-    for (SlotNumber& number : column) slot(field, number);
+  void slots(const char* field, NumberColumn<SlotNumber>& column, std::size_t length) {
+    fill(column, length, [&](SlotNumber& number) { slot(field, number); });
   }
-  void numbers(const char* field, std::vector<std::uint32_t>& column, std::size_t length) {
-    make_room(column, length);
-    for (std::uint32_t& number : column) bounded(field, number);
+  void numbers(const char* field, Numbers<std::uint32_t> auto& column, std::size_t length) {
+    fill(column, length, [&](std::uint32_t& number) { bounded(field, number); });
   }
-  void differences(std::vector<std::int64_t>& column, std::size_t length) {
-    make_room(column, length);
+  void differences(NumberColumn<std::int64_t>& column, std::size_t length) {
     std::uint64_t now = 0;
-    for (std::int64_t& number : column) number = static_cast<std::int64_t>(now += static_cast<std::uint64_t>(in_.signed_value()));
+    fill(column, length, [&](std::int64_t& number) { number = static_cast<std::int64_t>(now += static_cast<std::uint64_t>(in_.signed_value())); });
   }
-  void ascending(std::vector<std::uint64_t>& column, std::size_t length) {
-    make_room(column, length);
+  void ascending(Numbers<std::uint64_t> auto& column, std::size_t length) {
     std::uint64_t now = 0;
-    for (std::uint64_t& number : column) number = now += in_.unsigned_value();
+    fill(column, length, [&](std::uint64_t& number) { number = now += in_.unsigned_value(); });
   }
 
 private:
-  static void make_room(auto& column, std::size_t length) {
+  template <class Number>
+  static void fill(std::vector<Number>& column, std::size_t length, const auto& take) {
     reserve_large(column, length);
     column.resize(length);
+    for (Number& number : column) take(number);
+  }
+  template <class Number>
+  static void fill(NumberColumn<Number>& column, std::size_t length, const auto& take) {
+    column.reserve(length);
+    for (std::size_t i = 0; i < length; ++i) {
+      Number number{};
+      take(number);
+      column.push_back(number);
+    }
   }
   static constexpr std::size_t most_names = 4096;
   ByteReader& in_;

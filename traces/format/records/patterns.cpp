@@ -34,7 +34,7 @@ void describe(auto& fields, Of<IrregularStream> auto& stream) {
   fields.one_of("a stream's kind", stream.kind, AccessKind::atomic);
   fields.bounded("a stream's width", stream.width);
   const std::size_t length = fields.count("a stream's length", stream.slot, 4);  // a byte of each column
-  fields.slots("a stream's slot", stream.slot);
+  fields.slots("a stream's slot", stream.slot, length);
   fields.differences(stream.offset, length);
   fields.numbers("a stream's producer distance", stream.producer_distance, length);
   fields.ascending(stream.sequence, length);
