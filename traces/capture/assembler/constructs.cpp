@@ -44,7 +44,9 @@ void Assembler::cut_serial() {
 
 // The runtime asks now and then. Code whose name comes behind it is left whole, and so is what has folded.
 void Assembler::take_may_cut() {
-  if (in_parallel_ || thread_ != 0 || pending_label_ || serial_.folder.fold_and_count() < options_.long_serial_code) return;
+  if (thread_ == 0 && (in_parallel_ || pending_label_)) return;
+  if (current().folder.fold_and_count() < options_.long_serial_code) return;
+  if (thread_ != 0) return cut_thread();
   const std::string label = serial_label();
   cut_serial();
   serial_label_ = label;

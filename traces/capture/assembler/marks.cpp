@@ -56,6 +56,7 @@ void Assembler::take_mark() {
   Rank& rank = current();
   mark.sequence = rank.accesses;
   if (thread_ != 0) {
+    mark.item.iteration = bodies_[thread_ - 1].iteration;
     bodies_[thread_ - 1].phase.marks.push_back(std::move(mark));
   } else if (in_parallel_ && task_stacks_[rank_].open > 0) {
     const OpenTask& task = *task_stacks_[rank_].tasks[task_stacks_[rank_].open - 1];

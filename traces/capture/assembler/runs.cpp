@@ -85,6 +85,7 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
     const auto site = static_cast<std::size_t>(&pc - pcs_.data());
     while (count > 0) {
       objects_.locate(pc.place, base);
+      if (base + pc.width > pc.place.high) objects_.reach(pc.place, base + pc.width);
       if (!rank.folder.add_single(site, pc.place.object, distance, static_cast<std::int64_t>(base - pc.place.low), sequence)) break;
       --count;
       base += static_cast<std::uint64_t>(stride);
@@ -100,6 +101,8 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
       here = std::min(count, (base - pc.place.low) / (~static_cast<std::uint64_t>(stride) + 1) + 1);
     }
     here = std::min<std::uint64_t>(here, UINT32_MAX);
+    const std::uint64_t last = stride < 0 ? base : base + (here - 1) * static_cast<std::uint64_t>(stride);
+    if (last + pc.width > pc.place.high) objects_.reach(pc.place, last + pc.width);
     PlacedRun placed;
     placed.object = pc.place.object;
     placed.run.width = pc.width;

@@ -90,6 +90,7 @@ struct Body {
   std::uint32_t creator = 0;
   bool ended = false, spun = false;
   SiteId own_site = SiteId{0};  // the first access in a function that is not the library's
+  std::int64_t iteration = 0;   // its code is one, unless it was cut
   Rank rank;
   Phase phase;
 };
@@ -200,6 +201,7 @@ private:
   // threads.cpp
   void take_thread_create();
   void run_thread(std::uint64_t number);
+  void cut_thread();
   void end_thread(std::uint64_t number);
   void end_threads();
   void note_own_site(SiteId site);

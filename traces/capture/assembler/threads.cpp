@@ -1,4 +1,4 @@
-// Threads that the program creates: what each of them does is the one iteration of an execution of its own.
+// Threads that the program creates: what each of them does is the one iteration of an execution of its own, or several if it is long.
 #include <utility>
 
 #include "sim/base/errors.hpp"
@@ -72,18 +72,29 @@ std::string Assembler::label_of_body(const Body& body) const {
   return own.empty() ? "std::thread" : own;
 }
 
+// What comes after is the next iteration; the stream goes on counting.
+void Assembler::cut_thread() {
+  Body& body = bodies_[thread_ - 1];
+  if (body.phase.label.empty()) body.phase.label = label_of_body(body);
+  const std::uint64_t before = body.rank.before + body.rank.accesses;
+  add_item(body.phase, body.phase.by_rank[0], body.iteration++, body.rank);
+  body.rank = {};
+  body.rank.in_item = true;
+  body.rank.before = before;
+}
+
 void Assembler::end_thread(std::uint64_t number) {
   if (number == 0 || number > bodies_.size() || bodies_[number - 1].ended)
     throw InputError("the capture stream ends thread " + std::to_string(number) + ", which does not run");
   Body& body = bodies_[number - 1];
   body.ended = true;
   Phase& phase = body.phase;
-  phase.label = label_of_body(body);
+  if (phase.label.empty()) phase.label = label_of_body(body);
   phase.region = region_of(phase, phase.label);
   Share& share = phase.by_rank[0];
-  add_item(phase, share, 0, body.rank);
+  add_item(phase, share, body.iteration, body.rank);
   Execution execution;
-  execution.iterations = 1;
+  execution.iterations = body.iteration + 1;
   // Marks of the serial code that is open are not this execution's.
   std::vector<Mark> of_serial_code = std::exchange(marks_, {});
   write(phase, execution, number - 1);

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <csignal>
 #include <iostream>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -57,6 +58,9 @@ nlohmann::json assembled(int stream, const AssembleOptions& options) {
             {"exit_status", result.exit_status}};
   } catch (const homenode::InputError& error) {
     return {{"error", "InputError"}, {"message", error.what()}};
+  } catch (const std::bad_alloc&) {
+    return {{"error", "Error"},
+            {"message", "one iteration, or a team's code outside loops, does more than this machine's memory holds; capture a smaller problem"}};
   } catch (const std::exception& error) { return {{"error", "Error"}, {"message", error.what()}}; }
 }
 

@@ -203,5 +203,33 @@ TEST_F(AssemblerThreads, ThreadsThatDoNotRunAreRefused) {
   EXPECT_THROW(assembled(stream), InputError);
 }
 
+// What a thread does is one iteration, unless the runtime says that it may be cut and little of it folded.
+TEST_F(AssemblerThreads, LongCodeOfAThreadIsCutIntoIterations) {
+  long_serial_code_ = 10;
+  ThreadStream stream;
+  stream.create(1);
+  stream.thread(1);
+  for (std::uint64_t sequence = 0; sequence < 40; ++sequence) {
+    if (sequence % 10 == 0) stream.may_cut();
+    stream.run(0, block + 8 * (sequence * sequence % 97), sequence, 1, 0, 0);
+    if (sequence == 25) stream.sync(SyncOperation::lock, 2, 0);
+  }
+  stream.sync(SyncOperation::unlock, 2, 0);
+  stream.thread_end(1);
+  stream.thread(0);
+  stream.run(1, block, 0, 1, 0, 0);
+  stream.end();
+  const auto workload = assembled(stream);
+  const Execution& execution = workload->executions.at(0);
+  EXPECT_EQ(execution.iterations, 4);
+  EXPECT_EQ(execution.accesses, 40U);
+  const auto body = workload->body(ExecutionId{0});
+  ASSERT_EQ(body->blocks.size(), 4U);
+  // Events stand where they were, counted from the beginning of their iteration: the lock after the 26th access.
+  const ItemPattern& third = workload->patterns[body->blocks[2].pattern.index()];
+  ASSERT_EQ(third.sync_events.size(), 1U);
+  EXPECT_EQ(third.sync_events[0].sequence, 6U);
+}
+
 }  // namespace
 }  // namespace homenode
