@@ -32,7 +32,7 @@ protected:
     options.output = folder_ / "trace.hnt";
     options.program = "program";
     options.work = work_;
-    if (long_serial_code_ > 0) options.long_serial_code = long_serial_code_;
+    if (long_item_ > 0) options.long_item = long_item_;
     options.ending = [=] { return AssembleOptions::Ending{asked_to_end, why}; };
     stream.send([&](int descriptor) { result_ = assemble(descriptor, options); });
     auto workload = open_trace(options.output);
@@ -41,7 +41,7 @@ protected:
   }
   std::filesystem::path folder_, work_;
   AssembleResult result_;
-  std::size_t long_serial_code_ = 0;  // 0: as many as the assembler takes
+  std::size_t long_item_ = 0;  // 0: as many as the assembler takes
 };
 
 }  // namespace homenode::test

@@ -37,8 +37,9 @@ struct AssembleOptions {
     std::string why;     // "ended by signal 9 (SIGKILL)"; kept if the trace is truncated and the program said nothing itself
   };
   std::function<Ending()> ending = {};
-  // Runs, and accesses in no run, from which serial code is cut into executions: what one does is held in memory, here and in a replay.
-  std::size_t long_serial_code = std::size_t{1} << 21;
+  // Runs, and accesses in no run, from which serial code and the code of a created thread are cut into iterations: what one does is held
+  // in memory.
+  std::size_t long_item = std::size_t{1} << 21;
 };
 
 struct AssembleResult {

@@ -12,26 +12,31 @@ void Assembler::begin_serial() {
   serial_ = {};
   serial_.in_item = true;
   serial_label_.reset();
+  serial_phase_ = {};
+  serial_iteration_ = 0;
 }
 
-std::string Assembler::serial_label() { return serial_label_ ? *serial_label_ : program_.numbered_serial(serial_.first_site); }
+void Assembler::begin_serial_phase() {
+  if (!serial_phase_.region.is_none()) return;
+  serial_phase_.kind = RegionKind::serial;
+  serial_phase_.step_mark = step_;
+  serial_phase_.first_site = serial_.first_site;
+  serial_phase_.label = serial_label_ ? *serial_label_ : program_.numbered_serial(serial_.first_site);
+  serial_phase_.region = region_of(serial_phase_, serial_phase_.label);
+}
 
 void Assembler::end_serial() {
   if (pending_label_ && ended_) serial_label_ = std::exchange(pending_label_, std::nullopt);
-  if (serial_.folder.is_empty()) return;
-  Phase phase;
-  phase.kind = RegionKind::serial;
-  phase.step_mark = step_;
-  phase.first_site = serial_.first_site;
-  phase.label = serial_label();
-  phase.region = region_of(phase, phase.label);
+  if (serial_.folder.is_empty() && serial_iteration_ == 0) return;
+  begin_serial_phase();
+  Phase phase = std::exchange(serial_phase_, {});
   Share& share = phase.by_rank[0];
-  add_item(phase, share, 0, serial_);
+  if (!serial_.folder.is_empty()) add_item(phase, share, serial_iteration_++, serial_);
   Execution execution;
-  execution.iterations = 1;
+  execution.iterations = serial_iteration_;
   write(phase, execution, serial_place());
   serial_shares_.push_back({.region = phase.region, .accesses = share.accesses});
-  serial_ = {};
+  begin_serial();
 }
 
 // What comes after belongs to another execution; the stream goes on counting.
@@ -42,14 +47,23 @@ void Assembler::cut_serial() {
   serial_.before = before;
 }
 
-// The runtime asks now and then. Code whose name comes behind it is left whole, and so is what has folded.
+// What comes after belongs to the next iteration.
+void Assembler::cut_item(Rank& rank) {
+  const std::uint64_t before = rank.before + rank.accesses;
+  rank = {};
+  rank.in_item = true;
+  rank.before = before;
+}
+
+// Code that a later mark names is left whole, and so is what folds.
 void Assembler::take_may_cut() {
   if (thread_ == 0 && (in_parallel_ || pending_label_)) return;
-  if (current().folder.fold_and_count() < options_.long_serial_code) return;
+  ItemFolder& folder = current().folder;
+  if (folder.most_held() < options_.long_item || folder.fold_and_count() < options_.long_item) return;
   if (thread_ != 0) return cut_thread();
-  const std::string label = serial_label();
-  cut_serial();
-  serial_label_ = label;
+  begin_serial_phase();
+  add_item(serial_phase_, serial_phase_.by_rank[0], serial_iteration_++, serial_);
+  cut_item(serial_);
 }
 
 void Assembler::begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site) {
@@ -198,8 +212,9 @@ void Assembler::write(Phase& phase, Execution execution, std::uint64_t place) {
   writer_.close_execution(phase.execution, execution);
   // Marks of serial code without accesses stand before the next execution.
   for (Mark& mark : marks_) {
-    mark.item = {phase.execution, 0};
-    if (phase.kind != RegionKind::serial) mark.sequence = 0;
+    const bool is_serial = phase.kind == RegionKind::serial;
+    mark.item = {phase.execution, is_serial ? std::min(mark.item.iteration, execution.iterations - 1) : 0};
+    if (!is_serial) mark.sequence = 0;
     writer_.add(mark);
   }
   marks_.clear();

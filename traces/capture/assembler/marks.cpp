@@ -12,7 +12,7 @@ extern "C" {
 
 namespace homenode {
 
-// Labels and steps cut the first thread's serial code: what comes after is another execution. What a created thread does is one.
+// Labels and steps cut the first thread's serial code: what comes after is another execution. What a created thread does is one execution.
 void Assembler::take_mark() {
   const std::uint64_t kind = in_.u64(), value = in_.u64(), address = in_.u64(), bytes = in_.u64();
   const std::string text = as_utf8(in_.text());
@@ -67,6 +67,7 @@ void Assembler::take_mark() {
     mark.item.iteration = phase.kind == RegionKind::thread ? rank_ : rank.iteration;
     phase.marks.push_back(std::move(mark));
   } else {
+    mark.item.iteration = serial_iteration_;
     marks_.push_back(std::move(mark));
   }
 }

@@ -1,7 +1,6 @@
 // Which object lies at an address now: a heap block, a global, a frame, a stack, a thread-local block.
 #pragma once
 
-#include <algorithm>
 #include <compare>
 #include <cstdint>
 #include <map>
@@ -30,11 +29,6 @@ public:
     if (place.epoch != epoch_ || address < place.low || address >= place.high) find(place, address);
   }
   ObjectId object_at(std::uint64_t address);
-  // An access that begins in the object ends behind it: a copy over two stack frames, or a program's mistake. The object is that much larger.
-  void reach(const Place& place, std::uint64_t end) {
-    std::uint64_t& bytes = objects[place.object.index()].bytes;
-    bytes = std::max(bytes, end - place.low);
-  }
 
   void set_page_size(std::uint64_t bytes) { page_size_ = bytes; }
   void add_variables(const ModuleSymbols&, std::uint64_t bias);

@@ -66,6 +66,17 @@ void Assembler::take_column() {
   }
 }
 
+namespace {
+
+// An access that begins in an object may end behind it, where a copy runs over two stack frames or a program over its block. It lies at the
+// object's end then; of a bulk operation the part in the object is taken.
+std::int64_t offset_within(const ObjectMap::Place& place, std::uint64_t address, std::uint64_t width) {
+  const std::uint64_t bytes = place.high - place.low, offset = address - place.low;
+  return static_cast<std::int64_t>(offset + width > bytes && width <= bytes ? bytes - width : offset);
+}
+
+}  // namespace
+
 // A run that walks over several objects is cut at their borders.
 void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
                       std::uint64_t dsequence, std::uint64_t distance) {
@@ -85,8 +96,7 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
     const auto site = static_cast<std::size_t>(&pc - pcs_.data());
     while (count > 0) {
       objects_.locate(pc.place, base);
-      if (base + pc.width > pc.place.high) objects_.reach(pc.place, base + pc.width);
-      if (!rank.folder.add_single(site, pc.place.object, distance, static_cast<std::int64_t>(base - pc.place.low), sequence)) break;
+      if (!rank.folder.add_single(site, pc.place.object, distance, offset_within(pc.place, base, pc.width), sequence)) break;
       --count;
       base += static_cast<std::uint64_t>(stride);
       sequence += dsequence;
@@ -102,15 +112,16 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
     }
     here = std::min<std::uint64_t>(here, UINT32_MAX);
     const std::uint64_t last = stride < 0 ? base : base + (here - 1) * static_cast<std::uint64_t>(stride);
-    if (last + pc.width > pc.place.high) objects_.reach(pc.place, last + pc.width);
+    const bool over_the_end = last + pc.width > pc.place.high;
+    if (over_the_end && stride != 0 && here > 1) here = stride < 0 ? 1 : here - 1;  // the others by themselves
     PlacedRun placed;
     placed.object = pc.place.object;
-    placed.run.width = pc.width;
+    placed.run.width = pc.bulk && over_the_end && here == 1 ? static_cast<std::uint16_t>(pc.place.high - base) : pc.width;
     placed.run.kind = pc.kind;
     placed.run.bulk = pc.bulk;
     placed.run.site = pc.site;
     placed.run.producer_distance = static_cast<std::uint32_t>(std::min<std::uint64_t>(distance, UINT32_MAX));
-    placed.run.offset = static_cast<std::int64_t>(base - pc.place.low);
+    placed.run.offset = offset_within(pc.place, base, placed.run.width);
     placed.run.sequence = sequence;
     placed.run.streamable = pc.kind == AccessKind::write && !streamable_.empty() && streamable_.contains(pc.place.object.value());
     if (here > 1) {

@@ -66,7 +66,7 @@ struct Rank {
   std::int64_t iteration = 0;
   bool in_item = false;  // accesses belong to an iteration or to code
   std::uint64_t accesses = 0;
-  std::uint64_t before = 0;       // accesses of the stream's item that belong to an earlier execution: a mark cut it
+  std::uint64_t before = 0;       // accesses of the stream's item that belong to an earlier execution or iteration: it was cut
   SiteId first_site = SiteId{0};  // of access 0, before it of the first heap call
   // Of an iteration that consists of runs only: where its bytes begin, and which sites made runs in it.
   bool only_runs = false;
@@ -177,9 +177,10 @@ private:
 
   // constructs.cpp
   void begin_serial();
-  std::string serial_label();
+  void begin_serial_phase();
   void end_serial();
   void cut_serial();
+  static void cut_item(Rank& rank);
   void begin_parallel(std::uint64_t serial, std::uint32_t team, const CallSite& site);
   StretchNames& stretch_names();
   Phase code(const CallSite& behind);
@@ -271,6 +272,8 @@ private:
   // Serial code
   bool serial_spun_ = false;
   Rank serial_;
+  Phase serial_phase_;                 // once a part of it was cut
+  std::int64_t serial_iteration_ = 0;  // one, unless it was cut
   std::vector<Mark> marks_;
   std::optional<std::string> serial_label_;
   TwinWork::Shares serial_shares_;  // of the code since the last parallel construct, which marks may cut

@@ -72,15 +72,12 @@ std::string Assembler::label_of_body(const Body& body) const {
   return own.empty() ? "std::thread" : own;
 }
 
-// What comes after is the next iteration; the stream goes on counting.
 void Assembler::cut_thread() {
   Body& body = bodies_[thread_ - 1];
+  if (body.own_site == SiteId{0}) return;  // it may name the thread
   if (body.phase.label.empty()) body.phase.label = label_of_body(body);
-  const std::uint64_t before = body.rank.before + body.rank.accesses;
   add_item(body.phase, body.phase.by_rank[0], body.iteration++, body.rank);
-  body.rank = {};
-  body.rank.in_item = true;
-  body.rank.before = before;
+  cut_item(body.rank);
 }
 
 void Assembler::end_thread(std::uint64_t number) {

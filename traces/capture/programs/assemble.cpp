@@ -17,6 +17,7 @@
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
+#include <system_error>
 
 #include "sim/base/errors.hpp"
 #include "traces/capture/assembler/assembler.hpp"
@@ -48,6 +49,12 @@ AssembleOptions::Ending ending(int control) {
   return {said[0] == 'A', said.substr(1)};
 }
 
+nlohmann::json no_memory() {
+  return {{"error", "Error"},
+          {"message", "this machine's memory does not hold what the program does in one iteration, task or labelled stretch; "
+                      "capture a smaller problem"}};
+}
+
 nlohmann::json assembled(int stream, const AssembleOptions& options) {
   try {
     const homenode::AssembleResult result = homenode::assemble(stream, options);
@@ -59,8 +66,10 @@ nlohmann::json assembled(int stream, const AssembleOptions& options) {
   } catch (const homenode::InputError& error) {
     return {{"error", "InputError"}, {"message", error.what()}};
   } catch (const std::bad_alloc&) {
-    return {{"error", "Error"},
-            {"message", "one iteration, or a team's code outside loops, does more than this machine's memory holds; capture a smaller problem"}};
+    return no_memory();
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::resource_unavailable_try_again) return no_memory();  // for the stack of a thread
+    return {{"error", "Error"}, {"message", error.what()}};
   } catch (const std::exception& error) { return {{"error", "Error"}, {"message", error.what()}}; }
 }
 

@@ -8,6 +8,7 @@
 __thread bool hn_on __attribute__((tls_model("initial-exec")));
 bool hn_recording, hn_started;
 uint64_t hn_sequence;
+uint32_t hn_irregular;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
 uintptr_t hn_stacks_low, hn_stacks_high;
 int hn_descriptor = -1;

@@ -83,7 +83,7 @@ static unsigned stack_of(const struct thread* t) { return t->number == 0 ? hn_se
 static void take_over(struct thread* t) {
   outlive();
   hn_runs_on_rank(stack_of(t));
-  hn_sequence = t->sequence;
+  hn_sequence = t->sequence, hn_irregular = t->irregular;
   hn_closure_low = hn_self()->team->closure_low, hn_closure_high = hn_self()->team->closure_high;
   if (hn_on || (hn_between_items && t->number == 0)) {
     hn_control(HN_THREAD);
@@ -92,7 +92,7 @@ static void take_over(struct thread* t) {
 }
 static void leave(struct thread* t) {
   hn_close_runs();
-  t->sequence = hn_sequence;
+  t->sequence = hn_sequence, t->irregular = hn_irregular;
   hn_work_of_thread(t->number);
 }
 static void switch_to(struct thread* from, struct thread* to) {

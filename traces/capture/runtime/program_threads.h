@@ -16,6 +16,7 @@ struct thread {
   bool ended, detached;
   bool cancelled, cancellable; /* asked to end, and that not yet seen; it waits where that ends it */
   uint64_t sequence;
+  uint32_t irregular;
   /* What it waits for; null: it can go on. */
   bool (*ready)(void*);
   void* condition;

@@ -26,12 +26,14 @@ struct entry {
   struct entry* producer;
   uint32_t confidence, tries, candidate;
   bool differs; /* by the value itself, not by what it changed */
+  uint32_t irregular; /* accesses in a row */
 };
 enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
-/* Accesses after which a long item may be cut: those whose distance to the one before of their instruction is another one than that one's.
- * Unlike messages they do not depend on where things lie in memory. */
-enum { MAY_CUT_AFTER = 1 << 22 };
-static uint32_t irregular;
+/* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own distance.
+ * At the beginning of a row two are. From the third in a row on they are counted: rows that fold have none. Unlike messages, such
+ * accesses do not depend on where things lie in memory. After so many of an item the other end may cut it. */
+enum { MAY_CUT_AFTER = 1 << 22, LIKE_A_ROW = 2 };
+uint32_t hn_irregular;
 
 uint64_t hn_sequence;
 uintptr_t hn_closure_low, hn_closure_high, hn_bound_low, hn_bound_high;
@@ -53,6 +55,7 @@ static uint64_t clock_now = 1; /* accesses in all: sequence numbers that survive
 /* Held: what is written at once is whole whenever a signal looks. */
 static void send(struct entry* e) {
   if (e->count == 0) return;
+  if (e->count > 2) e->irregular = 0; /* the third was regular */
   const int64_t moved = (int64_t)(e->base - e->sent_base);
   const uint64_t z = ((uint64_t)moved << 1) ^ (uint64_t)(moved >> 63);
   const bool fits = (e->id >> 16 | e->sequence0 >> 32 | z >> 48) == 0;
@@ -118,7 +121,7 @@ void hn_control(int opcode) {
   hn_close_runs();
   hn_begin(opcode);
 }
-void hn_new_item(void) { hn_sequence = 0; }
+void hn_new_item(void) { hn_sequence = 0, hn_irregular = 0; }
 uint64_t hn_accesses(void) { return clock_now - 1; }
 
 static struct site* slot_of(uintptr_t pc, uint32_t info) {
@@ -188,7 +191,6 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   e->step = step;
   e->last_address = address;
   if (regular) return 0;
-  ++irregular;
   for (uint64_t line = address >> 6, k = 0; k < 2; ++k, --line) {
     const unsigned h = pointer_slot(line);
     if (pointers[h].line == line && pointers[h].sequence && clock_now - pointers[h].sequence < 60000)
@@ -241,13 +243,23 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
     note_pointer(e->value, pointer_slot(value >> 6));
 }
 
+/* Before the entry takes the access. */
+static inline bool is_irregular(struct entry* e, uintptr_t address, uint64_t sequence) {
+  const uint64_t step = sequence - e->last_sequence;
+  const bool differs = ((int64_t)(address - e->last_address) != e->step) | (step != e->sequence_step);
+  e->sequence_step = step;
+  e->irregular = differs ? e->irregular + 1 : 0;
+  return e->irregular > LIKE_A_ROW;
+}
+/* What the threads of a team do is not cut. */
+static __attribute__((noinline)) void may_cut(void) {
+  hn_irregular = 0;
+  if (!hn_in_team()) hn_control(HN_MAY_CUT);
+}
+
 /* An access that does not go on with the open run of its instruction. */
 static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t address, uintptr_t pc, uint32_t info, uint64_t sequence) {
   hn_hold();
-  if (__builtin_expect(irregular >= MAY_CUT_AFTER, 0)) {
-    irregular = 0;
-    hn_control(HN_MAY_CUT);
-  }
   if (e->pc != pc || e->info != info) take(e, pc, info);
   if (!e->open) {
     e->open = true;
@@ -261,10 +273,9 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
       active[active_count++] = (uint32_t)(e - entries);
     }
   }
+  const bool counts = is_irregular(e, address, sequence);
   const uint64_t distance = producer_of(e, address);
   const int64_t stride = (int64_t)(address - e->base);
-  irregular += sequence - e->last_sequence != e->sequence_step;
-  e->sequence_step = sequence - e->last_sequence;
   if (e->count == 1 && stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
     e->stride = stride, e->dsequence = sequence - e->sequence0, e->count = 2, e->last = address, e->last_sequence = sequence;
   } else {
@@ -273,6 +284,7 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
     e->sequence0 = e->last_sequence = sequence;
     e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
   }
+  if (counts && ++hn_irregular >= MAY_CUT_AFTER) may_cut();
   hn_let_go();
 }
 

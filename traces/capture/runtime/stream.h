@@ -13,6 +13,8 @@
  * - Each pc has one `previous` address, 0 at first: HN_RUN, HN_RUN_SAME, HN_ACCESS and HN_PAIR set it to their base, HN_COLUMN to each of
  * its addresses in turn. Sequence numbers of one item have no holes: when all runs are closed, the item's next access is number (accesses
  * received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
+ * - HN_MAY_CUT comes after every so many accesses of an item that look like no row, in any code but that of a team. The item and its
+ *   sequence go on; a consumer may ignore it.
  * - HN_MODULE and HN_PC close no runs; HN_FRAME closes only the runs on stacks; every other message closes all.
  * - HN_RANK alone starts no item: after it, the rank goes on with the item it left, and with that item's sequence.
  * - A marked loop (homenode.h) is a HN_PARALLEL_BEGIN with a team of one, HN_LOOP_BEGIN, HN_ITEMs in any order, HN_LOOP_END,
@@ -36,7 +38,7 @@
  *   object = linear iteration.
  * - HN_USER_RANK is sent once for each rank and parallel region, for a query outside loops. Iterations of loops that ask are an HN_LOSS.
  *   Code outside parallel regions sends none.
- * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item; thread
+ * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item to the runtime; thread
  *   0's constructs and items are as if there were no others. Other threads send no constructs. HN_SYNC join has the thread as its object;
  *   wait, signal, broadcast and atomic_wait have numbers of signals as their match, barrier the number of participants,
  *   try_lock 1 where it succeeded.
@@ -85,7 +87,7 @@ enum hn_opcode {
   HN_TASK_BEGIN,     /* site that creates it, address from which on the stack is its creator's (new item) */
   HN_TASK_END,       /* the creator goes on with its item, and that item's sequence */
   HN_LEAVING,        /* s what the program is about to do: if no other message follows, that is why the stream ends */
-  HN_MAY_CUT         /* many accesses of the item were irregular: what comes now may belong to another execution */
+  HN_MAY_CUT         /* the item may be cut here */
 };
 
 /* The two messages of which programs without regularity send most, fixed in length and little-endian: written and read without a

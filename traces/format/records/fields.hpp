@@ -132,7 +132,10 @@ public:
   }
   void differences(NumberColumn<std::int64_t>& column, std::size_t length) {
     std::uint64_t now = 0;
-    fill(column, length, [&](std::int64_t& number) { number = static_cast<std::int64_t>(now += static_cast<std::uint64_t>(in_.signed_value())); });
+    fill(column, length, [&](std::int64_t& number) {
+      now += static_cast<std::uint64_t>(in_.signed_value());
+      number = static_cast<std::int64_t>(now);
+    });
   }
   void ascending(Numbers<std::uint64_t> auto& column, std::size_t length) {
     std::uint64_t now = 0;

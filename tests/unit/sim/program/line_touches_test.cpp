@@ -379,7 +379,7 @@ TEST(LineTouches, ALineThatComesAgainAmongFourIsOneMiss) {
   // apart to be found again: 32 lines, of which the deepest is the fourth of its chain.
   for (const auto& [period, expected] : {std::pair{2, 2.0}, std::pair{6, 8.0}}) {
     Program program = irregular(32, 8);
-    for (std::int64_t i = 0; i < 32; ++i) program.patterns[0].streams[0].offset[static_cast<std::size_t>(i)] = i % period * 4096;
+    for (std::int64_t i = 0; i < 32; ++i) program.patterns[0].streams[0].offset.set(static_cast<std::size_t>(i), i % period * 4096);
     EXPECT_NEAR(in_flight(expand(program, 0, 1)), expected, 1e-9) << period;
   }
 }

@@ -3,9 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <limits>
 #include <random>
+#include <utility>
 #include <vector>
 
 namespace homenode {
@@ -65,6 +67,24 @@ TEST(NumberColumn, ACopyIsAColumnOfItsOwn) {
   copy.set(0, -70000);
   EXPECT_EQ(numbers_of(column), (std::vector<std::int64_t>{1, 2, 300}));
   EXPECT_EQ(numbers_of(copy), (std::vector<std::int64_t>{-70000, 2, 300}));
+}
+
+TEST(NumberColumn, NothingIsLeftOfOneThatIsMoved) {
+  NumberColumn<std::int64_t> column{1, 2, 300};
+  NumberColumn<std::int64_t> moved = std::move(column);
+  EXPECT_EQ(moved.size(), 3U);
+  EXPECT_TRUE(column.empty());  // NOLINT(bugprone-use-after-move): what a vector promises
+  column = std::move(moved);
+  EXPECT_EQ(column.back(), 300);
+  EXPECT_TRUE(moved.empty());  // NOLINT(bugprone-use-after-move)
+}
+
+TEST(NumberColumn, TheLastOfAReservedColumnBecomesWide) {
+  NumberColumn<std::uint64_t> column;
+  column.reserve(3);
+  for (std::uint64_t number : {1, 2, 3}) column.push_back(number);
+  column.set(2, ~std::uint64_t{0});
+  EXPECT_EQ(numbers_of(column), (std::vector<std::uint64_t>{1, 2, ~std::uint64_t{0}}));
 }
 
 TEST(NumberColumn, EqualNumbersStayEqualAfterAnotherOne) {

@@ -205,7 +205,7 @@ TEST_F(AssemblerThreads, ThreadsThatDoNotRunAreRefused) {
 
 // What a thread does is one iteration, unless the runtime says that it may be cut and little of it folded.
 TEST_F(AssemblerThreads, LongCodeOfAThreadIsCutIntoIterations) {
-  long_serial_code_ = 10;
+  long_item_ = 10;
   ThreadStream stream;
   stream.create(1);
   stream.thread(1);
