@@ -51,8 +51,9 @@ AssembleOptions::Ending ending(int control) {
 
 nlohmann::json no_memory() {
   return {{"error", "Error"},
-          {"message", "this machine's memory does not hold what the program does in one iteration, task or labelled stretch; "
-                      "capture a smaller problem"}};
+          {"message",
+           "this machine's memory does not hold what the program does in one iteration, task or labelled stretch; "
+           "capture a smaller problem"}};
 }
 
 nlohmann::json assembled(int stream, const AssembleOptions& options) {
@@ -65,9 +66,7 @@ nlohmann::json assembled(int stream, const AssembleOptions& options) {
             {"exit_status", result.exit_status}};
   } catch (const homenode::InputError& error) {
     return {{"error", "InputError"}, {"message", error.what()}};
-  } catch (const std::bad_alloc&) {
-    return no_memory();
-  } catch (const std::system_error& error) {
+  } catch (const std::bad_alloc&) { return no_memory(); } catch (const std::system_error& error) {
     if (error.code() == std::errc::resource_unavailable_try_again) return no_memory();  // for the stack of a thread
     return {{"error", "Error"}, {"message", error.what()}};
   } catch (const std::exception& error) { return {{"error", "Error"}, {"message", error.what()}}; }

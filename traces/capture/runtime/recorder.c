@@ -25,12 +25,12 @@ struct entry {
   uint64_t value_sequence, last_address, sequence_step;
   struct entry* producer;
   uint32_t confidence, tries, candidate;
-  bool differs; /* by the value itself, not by what it changed */
+  bool differs;       /* by the value itself, not by what it changed */
   uint32_t irregular; /* accesses in a row */
 };
 enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
-/* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own distance.
- * At the beginning of a row two are. From the third in a row on they are counted: rows that fold have none. Unlike messages, such
+/* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own
+ * distance. At the beginning of a row two are. From the third in a row on they are counted: rows that fold have none. Unlike messages, such
  * accesses do not depend on where things lie in memory. After so many of an item the other end may cut it. */
 enum { MAY_CUT_AFTER = 1 << 22, LIKE_A_ROW = 2 };
 uint32_t hn_irregular;

@@ -55,7 +55,7 @@ static const uint8_t fields_of[HN_MAY_CUT + 1] = {
     [HN_FRAME] = 5,      [HN_TLS] = 3,        [HN_STACK] = 3,        [HN_RANK] = 1,     [HN_LOOP_BEGIN] = 7,    [HN_PARALLEL_BEGIN] = 6,
     [HN_ITEM] = 1,       [HN_LOOP_END] = 1,   [HN_PARALLEL_END] = 1, [HN_BARRIER] = 2,  [HN_SINGLE] = 3,        [HN_SECTIONS_BEGIN] = 3,
     [HN_SYNC] = 3,       [HN_MARK] = 5,       [HN_LOSS] = 4,         [HN_END] = 2,      [HN_THREAD_CREATE] = 5, [HN_THREAD] = 1,
-    [HN_THREAD_END] = 1, [HN_TASK_BEGIN] = 3, [HN_TASK_END] = 0,     [HN_LEAVING] = 1,    [HN_MAY_CUT] = 0,
+    [HN_THREAD_END] = 1, [HN_TASK_BEGIN] = 3, [HN_TASK_END] = 0,     [HN_LEAVING] = 1,  [HN_MAY_CUT] = 0,
 };
 static volatile unsigned fields_to_come;
 volatile unsigned hn_holds;

@@ -38,10 +38,10 @@
  *   object = linear iteration.
  * - HN_USER_RANK is sent once for each rank and parallel region, for a query outside loops. Iterations of loops that ask are an HN_LOSS.
  *   Code outside parallel regions sends none.
- * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item to the runtime; thread
- *   0's constructs and items are as if there were no others. Other threads send no constructs. HN_SYNC join has the thread as its object;
- *   wait, signal, broadcast and atomic_wait have numbers of signals as their match, barrier the number of participants,
- *   try_lock 1 where it succeeded.
+ * - Threads that the program creates: 0 is the first one, the others are numbered from 1 by creation. What each does is one item to the
+ * runtime; thread 0's constructs and items are as if there were no others. Other threads send no constructs. HN_SYNC join has the thread as
+ * its object; wait, signal, broadcast and atomic_wait have numbers of signals as their match, barrier the number of participants, try_lock
+ * 1 where it succeeded.
  * - A thread's HN_STACK range contains its HN_TLS range (glibc puts TLS at the top of the stack): look up TLS first.
  * - HN_FRAME with site (0, 0): the argument vector and strings of the program. Bulk operations (memcpy, memset ...) are runs of at
  *   most 64 bytes an access, cut at line boundaries, reads and writes of a copy interleaved.

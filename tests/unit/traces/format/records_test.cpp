@@ -284,10 +284,10 @@ TEST_F(ReadRecords, OfPatterns) {
   EXPECT_EQ(stream.site, SiteId{1});
   EXPECT_EQ(stream.kind, AccessKind::write);
   EXPECT_EQ(stream.width, 4);
-  EXPECT_EQ(stream.slot, (std::vector<SlotNumber>{1, 0}));
-  EXPECT_EQ(stream.offset, (std::vector<std::int64_t>{64, -64}));
-  EXPECT_EQ(stream.producer_distance, (std::vector<std::uint32_t>{9, 0}));
-  EXPECT_EQ(stream.sequence, (std::vector<std::uint64_t>{4, 6}));
+  EXPECT_EQ(stream.slot, (NumberColumn<SlotNumber>{1, 0}));
+  EXPECT_EQ(stream.offset, (NumberColumn<std::int64_t>{64, -64}));
+  EXPECT_EQ(stream.producer_distance, (NumberColumn<std::uint32_t>{9, 0}));
+  EXPECT_EQ(stream.sequence, (NumberColumn<std::uint64_t>{4, 6}));
   const HeapEvent& heap = pattern.heap_events.at(0);
   EXPECT_EQ(heap.sequence, 2u);
   EXPECT_EQ(heap.operation, HeapOperation::reallocate);

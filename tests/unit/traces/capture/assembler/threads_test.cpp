@@ -205,14 +205,14 @@ TEST_F(AssemblerThreads, ThreadsThatDoNotRunAreRefused) {
 
 // What a thread does is one iteration, unless the runtime says that it may be cut and little of it folded.
 TEST_F(AssemblerThreads, LongCodeOfAThreadIsCutIntoIterations) {
-  long_item_ = 10;
+  long_item_ = 20;
   ThreadStream stream;
   stream.create(1);
   stream.thread(1);
-  for (std::uint64_t sequence = 0; sequence < 40; ++sequence) {
-    if (sequence % 10 == 0) stream.may_cut();
-    stream.run(0, block + 8 * (sequence * sequence % 97), sequence, 1, 0, 0);
-    if (sequence == 25) stream.sync(SyncOperation::lock, 2, 0);
+  for (std::uint64_t sequence = 0; sequence < 80; ++sequence) {
+    if (sequence % 20 == 0) stream.may_cut();
+    stream.run(0, block + 8 * (sequence * sequence * sequence * 7919 % 509), sequence, 1, 0, 0);
+    if (sequence == 45) stream.sync(SyncOperation::lock, 2, 0);
   }
   stream.sync(SyncOperation::unlock, 2, 0);
   stream.thread_end(1);
@@ -222,10 +222,10 @@ TEST_F(AssemblerThreads, LongCodeOfAThreadIsCutIntoIterations) {
   const auto workload = assembled(stream);
   const Execution& execution = workload->executions.at(0);
   EXPECT_EQ(execution.iterations, 4);
-  EXPECT_EQ(execution.accesses, 40U);
+  EXPECT_EQ(execution.accesses, 80U);
   const auto body = workload->body(ExecutionId{0});
   ASSERT_EQ(body->blocks.size(), 4U);
-  // Events stand where they were, counted from the beginning of their iteration: the lock after the 26th access.
+  // Events stand where they were, counted from the beginning of their iteration: the lock after the 46th access.
   const ItemPattern& third = workload->patterns[body->blocks[2].pattern.index()];
   ASSERT_EQ(third.sync_events.size(), 1U);
   EXPECT_EQ(third.sync_events[0].sequence, 6U);
