@@ -13,7 +13,8 @@
  * Where samples lie more than FAR calls apart, the code that takes them has left the caches, and its misses would count as the call's.
  * Then two calls in a row are timed, and the second one counts.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
- * far: each sample stands for the calls since the one before, so no single one stands for a large share of all.
+ * far: each sample stands for the calls since the one before, so no single one stands for a large share of all. Of short calls that are
+ * timed, every CLOSE-th at least, or every FINE-th part of the calls so far: few samples differ by more than they have in common.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -35,7 +36,8 @@
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 512, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 8192, SYMBOL_WORDS = 18 };
+enum { CLOSE = 256, FINE = 1024 };
 static const double instructions_a_nanosecond = 2;
 /* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
  * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
@@ -218,7 +220,9 @@ HN_NO_VECTORS static bool can_step(void) {
 }
 HN_NO_VECTORS static uint64_t gap_behind(const struct symbol* symbol) {
   const uint64_t parts = symbol->given_up_samples ? DENSE : SPARSE;
-  return symbol->calls < 2 * parts ? 1 : symbol->calls / parts;
+  const uint64_t gap = symbol->calls < 2 * parts ? 1 : symbol->calls / parts;
+  const uint64_t most = symbol->calls < CLOSE * FINE ? CLOSE : symbol->calls / FINE;
+  return symbol->given_up_samples && symbol->quick && gap > most ? most : gap;
 }
 HN_NO_VECTORS static void begin_timing(const struct symbol* symbol) {
   if (!symbol->quick) processor_time(); /* the kernel's code is in the caches behind it */
