@@ -30,8 +30,8 @@ struct entry {
 };
 enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
 /* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own
- * distance. At the beginning of a row two are. From the third in a row on they are counted: rows that fold have none. Unlike messages, such
- * accesses do not depend on where things lie in memory. After so many of an item the other end may cut it. */
+ * distance. At the beginning of a row two are, which count half: as much as one that belongs to no row. Unlike messages, such accesses do
+ * not depend on where things lie in memory. After so many of an item, or so many rows, the other end may cut it. */
 enum { MAY_CUT_AFTER = 1 << 22, LIKE_A_ROW = 2 };
 uint32_t hn_irregular;
 
@@ -244,12 +244,12 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
 }
 
 /* Before the entry takes the access. */
-static inline bool is_irregular(struct entry* e, uintptr_t address, uint64_t sequence) {
+static inline unsigned halves_that_count(struct entry* e, uintptr_t address, uint64_t sequence) {
   const uint64_t step = sequence - e->last_sequence;
   const bool differs = ((int64_t)(address - e->last_address) != e->step) | (step != e->sequence_step);
   e->sequence_step = step;
   e->irregular = differs ? e->irregular + 1 : 0;
-  return e->irregular > LIKE_A_ROW;
+  return !differs ? 0 : e->irregular > LIKE_A_ROW ? 2 : 1;
 }
 /* What the threads of a team do is not cut. */
 static __attribute__((noinline)) void may_cut(void) {
@@ -273,7 +273,7 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
       active[active_count++] = (uint32_t)(e - entries);
     }
   }
-  const bool counts = is_irregular(e, address, sequence);
+  const unsigned counts = halves_that_count(e, address, sequence);
   const uint64_t distance = producer_of(e, address);
   const int64_t stride = (int64_t)(address - e->base);
   if (e->count == 1 && stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
@@ -284,7 +284,7 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
     e->sequence0 = e->last_sequence = sequence;
     e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
   }
-  if (counts && ++hn_irregular >= MAY_CUT_AFTER) may_cut();
+  if (counts && (hn_irregular += counts) >= 2u * MAY_CUT_AFTER) may_cut();
   hn_let_go();
 }
 
