@@ -146,7 +146,8 @@ struct ExecutionBody {
 
 struct Execution {
   RegionId region;
-  std::uint32_t ordinal = 0;    // of this region, from 0
+  std::uint32_t ordinal = 0;  // of this region, from 0
+  // Of serial code and of created threads: the parts of what one thread does, in order; mostly 1.
   std::int64_t iterations = 0;  // for Binding::rank: the team size, iteration r = rank r; for replicated: 1
   Binding binding = Binding::free;
   std::uint32_t team = 1;      // threads at capture

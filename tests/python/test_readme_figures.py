@@ -69,7 +69,7 @@ def test_the_third_set_of_programs() -> None:
     programs = re.findall(r"^\| [^|]+ \| [^|]+ \| [^|]+ \| (?:Debian|GitHub) ", third, re.MULTILINE)
     (found,) = re.findall(r"^\| 1 \| (\d+) \| [\d.]+ \| (\d+)% \| \d+% \| (\d+)% \| 0 \|", third, re.MULTILINE)
     rows, median, near = found
-    assert told("the same, larger programs, at first sight but for two") == [
+    assert told("the same, larger programs that had not been predicted before") == [
         rows,
         str(len(programs)),
         median,

@@ -36,7 +36,8 @@ void Assembler::end_serial() {
   execution.iterations = serial_iteration_;
   write(phase, execution, serial_place());
   serial_shares_.push_back({.region = phase.region, .accesses = share.accesses});
-  begin_serial();
+  serial_ = {};
+  serial_iteration_ = 0;
 }
 
 // What comes after belongs to another execution; the stream goes on counting.
@@ -59,7 +60,9 @@ void Assembler::cut_item(Rank& rank) {
 void Assembler::take_may_cut() {
   if (thread_ == 0 && (in_parallel_ || pending_label_)) return;
   ItemFolder& folder = current().folder;
-  if (folder.most_held() < options_.long_item || folder.fold_and_count() < options_.long_item) return;
+  if (folder.held() < options_.long_item) return;
+  folder.fold();
+  if (folder.held() < options_.long_item) return;
   if (thread_ != 0) return cut_thread();
   begin_serial_phase();
   add_item(serial_phase_, serial_phase_.by_rank[0], serial_iteration_++, serial_);

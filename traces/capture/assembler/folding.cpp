@@ -275,15 +275,14 @@ void ItemFolder::add_heap_event(const HeapEvent& event, ObjectId object) {
 
 void ItemFolder::add_sync_event(const SyncEvent& event) { events_.pattern.sync_events.push_back(event); }
 
-std::size_t ItemFolder::most_held() const {
-  std::size_t count = runs_.size() + AccessRun::max_dimensions * active_.size();
+std::size_t ItemFolder::held() const {
+  std::size_t count = runs_.size();
   for (const std::size_t site : active_) count += sites_[site].loose.size() + sites_[site].singles.size();
   return count;
 }
 
-std::size_t ItemFolder::fold_and_count() {
+void ItemFolder::fold() {
   for (const std::size_t site : active_) fold_singles(sites_[site]);
-  return most_held() - AccessRun::max_dimensions * active_.size();
 }
 
 void ItemFolder::finish(Item& item) {

@@ -64,9 +64,9 @@ public:
   void zero_block(std::size_t event) { events_.pattern.heap_events[event].zeroed = true; }  // calloc's, as it turned out
   void add_sync_event(const SyncEvent&);
   bool is_empty() const { return active_.empty() && events_.pattern.heap_events.empty() && events_.pattern.sync_events.empty(); }
-  // Runs, and accesses in no run, that it holds: at most, and once all that came is folded, which ends open nests.
-  std::size_t most_held() const;
-  std::size_t fold_and_count();
+  // Runs and single accesses in memory, but for the few of open nests. Some may fold yet: fold() folds all that came, and ends open nests.
+  std::size_t held() const;
+  void fold();
   // Closes everything; the folder is empty after it.
   void finish(Item&);
 

@@ -10,6 +10,16 @@ extern "C" {
 
 namespace homenode {
 
+namespace {
+
+// Where in the object the access lies. One that ends behind the object, of a program that goes beyond its block, lies at the object's end.
+std::int64_t offset_within(const ObjectMap::Place& place, std::uint64_t address, std::uint64_t width) {
+  const std::uint64_t bytes = place.high - place.low, offset = address - place.low;
+  return static_cast<std::int64_t>(offset + width > bytes && width <= bytes ? bytes - width : offset);
+}
+
+}  // namespace
+
 Assembler::Pc& Assembler::pc_of(std::uint64_t id, const char* message) {
   if (id < pcs_.size()) return pcs_[id];
   throw InputError(std::string("the capture stream has a ") + message + " of unknown site " + std::to_string(id));
@@ -66,17 +76,6 @@ void Assembler::take_column() {
   }
 }
 
-namespace {
-
-// An access that begins in an object may end behind it, where a copy runs over two stack frames or a program over its block. It lies at the
-// object's end then; of a bulk operation the part in the object is taken.
-std::int64_t offset_within(const ObjectMap::Place& place, std::uint64_t address, std::uint64_t width) {
-  const std::uint64_t bytes = place.high - place.low, offset = address - place.low;
-  return static_cast<std::int64_t>(offset + width > bytes && width <= bytes ? bytes - width : offset);
-}
-
-}  // namespace
-
 // A run that walks over several objects is cut at their borders.
 void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequence, std::uint64_t count, std::int64_t stride,
                       std::uint64_t dsequence, std::uint64_t distance) {
@@ -112,11 +111,11 @@ void Assembler::place(Rank& rank, Pc& pc, std::uint64_t base, std::uint64_t sequ
     }
     here = std::min<std::uint64_t>(here, UINT32_MAX);
     const std::uint64_t last = stride < 0 ? base : base + (here - 1) * static_cast<std::uint64_t>(stride);
-    const bool over_the_end = last + pc.width > pc.place.high;
-    if (over_the_end && stride != 0 && here > 1) here = stride < 0 ? 1 : here - 1;  // the others by themselves
+    if (last + pc.width > pc.place.high && stride != 0 && here > 1) here = stride < 0 ? 1 : here - 1;  // that one by itself
     PlacedRun placed;
     placed.object = pc.place.object;
-    placed.run.width = pc.bulk && over_the_end && here == 1 ? static_cast<std::uint16_t>(pc.place.high - base) : pc.width;
+    // Of a bulk operation the part in the object is taken.
+    placed.run.width = pc.bulk ? static_cast<std::uint16_t>(std::min<std::uint64_t>(pc.width, pc.place.high - base)) : pc.width;
     placed.run.kind = pc.kind;
     placed.run.bulk = pc.bulk;
     placed.run.site = pc.site;

@@ -14,7 +14,8 @@
  * Then two calls in a row are timed, and the second one counts.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
  * far: each sample stands for the calls since the one before, so no single one stands for a large share of all. Of short calls that are
- * timed, every CLOSE-th at least, or every FINE-th part of the calls so far: few samples differ by more than they have in common.
+ * timed, every CLOSE-th at least, or every FINE-th part of the calls so far: of fewer samples the
+ * means of two runs differed by a factor of three.
  */
 #define _GNU_SOURCE
 #include "calls.h"

@@ -17,7 +17,8 @@ struct stack {
   struct frame frame[DEPTH];
   struct {
     uintptr_t low, high, pc;
-  } announced[DEPTH];
+  } announced[DEPTH];       /* what the other end knows; low 0: nothing of this depth */
+  unsigned announced_depth; /* nothing from this one on */
 };
 static struct stack* stacks[MOST_STACKS];
 static struct stack main_stack;
@@ -93,7 +94,8 @@ void __tsan_func_exit(void) {
 void hn_forget_frames(void) {
   struct stack* s = rank < known ? stacks[rank] : 0;
   if (!s) return;
-  for (unsigned deeper = s->depth; deeper < DEPTH; ++deeper) s->announced[deeper].low = 0;
+  for (unsigned deeper = s->depth; deeper < s->announced_depth; ++deeper) s->announced[deeper].low = 0;
+  if (s->announced_depth > s->depth) s->announced_depth = s->depth;
 }
 
 void hn_announce_frame(uintptr_t address) {
@@ -112,8 +114,12 @@ void hn_announce_frame(uintptr_t address) {
   const uintptr_t high = d == 0 ? s->base : s->frame[d - 1].low;
   if (address < low) low -= (low - address + 65535) & ~(uintptr_t)65535; /* arrays of run-time size lie below the frame proper */
   if (s->announced[d].low == low && s->announced[d].high == high && s->announced[d].pc == s->frame[d].pc) return;
+  /* The other end replaces every frame that this one overlaps, and so must we: also one that a function had there while fewer were open.
+   * Deeper ones are of calls that are over; in a team they may be another thread's own now. */
+  for (unsigned k = 0; k < s->announced_depth; ++k)
+    if (k > d || (s->announced[k].low < high && low < s->announced[k].high)) s->announced[k].low = 0;
+  s->announced_depth = d + 1;
   s->announced[d].low = low, s->announced[d].high = high, s->announced[d].pc = s->frame[d].pc;
-  for (unsigned deeper = d + 1; deeper < DEPTH && s->announced[deeper].low; ++deeper) s->announced[deeper].low = 0;
   hn_control(HN_FRAME);
   hn_u(owner), hn_u(low), hn_u(high), hn_site((const void*)s->frame[d].pc);
 }

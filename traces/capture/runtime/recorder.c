@@ -26,13 +26,13 @@ struct entry {
   struct entry* producer;
   uint32_t confidence, tries, candidate;
   bool differs;       /* by the value itself, not by what it changed */
-  uint32_t irregular; /* accesses in a row */
+  uint32_t irregular; /* so many accesses of it, one after the other, were irregular */
 };
 enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
 /* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own
- * distance. At the beginning of a row two are, which count half: as much as one that belongs to no row. Unlike messages, such accesses do
- * not depend on where things lie in memory. After so many of an item, or so many rows, the other end may cut it. */
-enum { MAY_CUT_AFTER = 1 << 22, LIKE_A_ROW = 2 };
+ * distance. The first two of a row are, and count half: a row counts as much as one access that is in no row. Unlike messages, such
+ * accesses do not depend on where things lie in memory. After so many of an item the other end may cut it. */
+enum { MAY_CUT_AFTER = 1 << 22, FIRST_OF_A_ROW = 2 };
 uint32_t hn_irregular;
 
 uint64_t hn_sequence;
@@ -243,13 +243,13 @@ static inline void note_value(struct entry* e, uintptr_t address, unsigned width
     note_pointer(e->value, pointer_slot(value >> 6));
 }
 
-/* Before the entry takes the access. */
-static inline unsigned halves_that_count(struct entry* e, uintptr_t address, uint64_t sequence) {
+/* What the access counts; before the entry takes it. */
+static inline unsigned irregular_halves(struct entry* e, uintptr_t address, uint64_t sequence) {
   const uint64_t step = sequence - e->last_sequence;
   const bool differs = ((int64_t)(address - e->last_address) != e->step) | (step != e->sequence_step);
   e->sequence_step = step;
   e->irregular = differs ? e->irregular + 1 : 0;
-  return !differs ? 0 : e->irregular > LIKE_A_ROW ? 2 : 1;
+  return !differs ? 0 : e->irregular > FIRST_OF_A_ROW ? 2 : 1;
 }
 /* What the threads of a team do is not cut. */
 static __attribute__((noinline)) void may_cut(void) {
@@ -273,7 +273,7 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
       active[active_count++] = (uint32_t)(e - entries);
     }
   }
-  const unsigned counts = halves_that_count(e, address, sequence);
+  const unsigned halves = irregular_halves(e, address, sequence);
   const uint64_t distance = producer_of(e, address);
   const int64_t stride = (int64_t)(address - e->base);
   if (e->count == 1 && stride < 65536 && stride > -65536 && distance == 0 && e->distance == 0) {
@@ -284,7 +284,7 @@ static __attribute__((noinline)) void break_run(struct entry* e, uintptr_t addre
     e->sequence0 = e->last_sequence = sequence;
     e->count = 1, e->stride = 0, e->dsequence = 0, e->distance = distance;
   }
-  if (counts && (hn_irregular += counts) >= 2u * MAY_CUT_AFTER) may_cut();
+  if (halves && (hn_irregular += halves) >= 2u * MAY_CUT_AFTER) may_cut();
   hn_let_go();
 }
 

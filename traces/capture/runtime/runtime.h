@@ -92,7 +92,7 @@ void hn_close_descriptor(void);
 
 /* recorder.c */
 extern uint64_t hn_sequence;  /* accesses of the current item so far */
-extern uint32_t hn_irregular; /* of them, or since it might have been cut: what counts as irregular, in halves */
+extern uint32_t hn_irregular; /* of them, since it might last have been cut: how many are irregular, in halves */
 void hn_access(uintptr_t address, uintptr_t pc, unsigned kind, unsigned width, unsigned flags);
 void hn_range(uintptr_t address, size_t bytes, uintptr_t pc, unsigned kind, unsigned flags);
 void hn_close_runs(void);

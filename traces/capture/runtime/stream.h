@@ -13,7 +13,7 @@
  * - Each pc has one `previous` address, 0 at first: HN_RUN, HN_RUN_SAME, HN_ACCESS and HN_PAIR set it to their base, HN_COLUMN to each of
  * its addresses in turn. Sequence numbers of one item have no holes: when all runs are closed, the item's next access is number (accesses
  * received for it so far). So an HN_ALLOCATE, HN_RELEASE, HN_SYNC or HN_MARK stands at that number.
- * - HN_MAY_CUT comes after every so many accesses of an item that look like no row, in any code but that of a team. The item and its
+ * - HN_MAY_CUT comes after every so many irregular accesses of an item (recorder.c), in any code but that of a team. The item and its
  *   sequence go on; a consumer may ignore it.
  * - HN_MODULE and HN_PC close no runs; HN_FRAME closes only the runs on stacks; every other message closes all.
  * - HN_RANK alone starts no item: after it, the rank goes on with the item it left, and with that item's sequence.

@@ -63,6 +63,17 @@ TEST_F(AssemblerObjectEnds, OfABulkOperationThePartInTheObjectIsTaken) {
   EXPECT_EQ(one.end, 20);
 }
 
+TEST_F(AssemblerObjectEnds, PiecesBeforeItStayAsTheyAre) {
+  StreamWriter stream;
+  begin(stream, 16, true);
+  stream.run(0, a_address, 0, 2, 16, 1);
+  stream.end();
+  const auto trace = assembled(stream);
+  std::vector<unsigned> widths;
+  for (const AccessRun& run : trace->patterns.at(0).runs) widths.push_back(run.width);
+  EXPECT_EQ(widths, (std::vector<unsigned>{16, 4}));
+}
+
 TEST_F(AssemblerObjectEnds, OthersStayWhereTheyAre) {
   StreamWriter stream;
   begin(stream, 4);
