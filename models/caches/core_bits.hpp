@@ -17,7 +17,7 @@ public:
   explicit CoreBits(std::size_t cores) : cores_(cores), cores_a_bit_((cores + 63) / 64) {}
 
   bool exact() const { return cores_a_bit_ == 1; }
-  CoreMask bit(CoreId core) const { return CoreMask{1} << (core.index() / cores_a_bit_); }
+  CoreMask bit(CoreId core) const { return CoreMask{1} << (exact() ? core.index() : core.index() / cores_a_bit_); }
   // The bits that certainly mean nobody else.
   CoreMask only(CoreId core) const { return exact() ? bit(core) : 0; }
   template <class Each>

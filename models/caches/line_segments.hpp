@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "models/caches/large_page_allocator.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/hardware/cache_model.hpp"
 
 namespace homenode {
@@ -60,20 +61,20 @@ public:
   std::size_t size() const { return pool_.size() - 1 - free_count_; }
 
   // Prefetch the simulator's own data for looking the line up: first the table, later the segment that it names.
-  void prefetch_table(LineNumber line) const { __builtin_prefetch(find(block_of(line))); }
+  void prefetch_table(LineNumber line) const { prefetch_host(find(block_of(line))); }
   void prefetch_segment(LineNumber line) const {
     const Block* block = find(block_of(line));
     if (!block || block->held == 0) return;
     if (block->several)
-      __builtin_prefetch(&lists_[block->index]);
+      prefetch_host(&lists_[block->index]);
     else
-      __builtin_prefetch(&pool_[block->index]);
+      prefetch_host(&pool_[block->index]);
   }
 
   // Prefetches segments that were made soon after this one: they lie behind it in memory.
   void prefetch_followers(SegmentIndex index, std::size_t count) const {
     const std::size_t end = std::min(pool_.size(), index + count);
-    for (std::size_t i = index; i < end; i += 64 / sizeof(LineSegment)) __builtin_prefetch(&pool_[i]);
+    for (std::size_t i = index; i < end; i += 64 / sizeof(LineSegment)) prefetch_host(&pool_[i]);
   }
 
 private:

@@ -47,6 +47,7 @@ SetCaches::SetCaches(const Machine& machine, std::uint64_t seed, bool forwards_c
   }
   if (!machine.caches.empty() && machine.caches.back().snoop_filter.value_or(Bytes{}) > Bytes{})
     describe_filter(machine.caches.back(), one_in);
+  of_shape_ = of_shape();
   missed_.resize(sample_.kept());
   domains_a_bit_ = (domains_ + 31) / 32;
   path_.resize(machine.cores() * most_levels);
@@ -150,16 +151,19 @@ void SetCaches::line_up(LineNumber line, const LineTouch& touch) {
 // Asks the host for what lines will need, and later for what those need that they push out; then the lines one by one.
 void SetCaches::pass_next(CoreId core, std::size_t count) {
   const std::size_t begin = passed_, end = passed_ + count;
-  const auto ask_for_victims = [&](const Line& line) {
-    if (!own_holds(core, 0, line)) prefetch_victims(core, line, 0);
+  const auto ask_for_victims = [&](Ahead& next) {
+    if (!own_holds(core, 0, next.line)) next.moved_to = prefetch_victims(core, next.line, 0);
   };
   if (begin == 0)
-    for (std::size_t next = 0; next < std::min(victims_ahead, ahead_.size()); ++next) ask_for_victims(ahead_[next].line);
+    for (std::size_t next = 0; next < std::min(victims_ahead, ahead_.size()); ++next) ask_for_victims(ahead_[next]);
   for (; passed_ < end; ++passed_) {
     if (passed_ + lines_ahead < ahead_.size()) prefetch(core, ahead_[passed_ + lines_ahead].line);
-    if (passed_ + victims_ahead < ahead_.size()) ask_for_victims(ahead_[passed_ + victims_ahead].line);
+    if (passed_ + victims_ahead < ahead_.size()) ask_for_victims(ahead_[passed_ + victims_ahead]);
+    if (passed_ + last_victims_ahead < ahead_.size() && ahead_[passed_ + last_victims_ahead].moved_to != no_set)
+      prefetch_last_victim(core, ahead_[passed_ + last_victims_ahead].moved_to);
     const Ahead& next = ahead_[passed_];
-    const LineFate fate = pass_line(whole_, core, next.line, Use{*next.touch});
+    LineFate fate;
+    pass_line(whole_, core, next.line, Use{*next.touch}, fate);
     note(*whole_.outcome, fate, next, domains_of(whole_));
   }
   kept_touches_ += count;
@@ -173,7 +177,9 @@ std::uint64_t SetCaches::domains_of(const Lane& lane) const {
 
 LineFate SetCaches::access_line(CoreId core, LineNumber number, const LineTouch& touch, CacheOutcome& outcome) {
   whole_.outcome = &outcome;
-  return pass_line(whole_, core, line_of(numbered(number)), Use{touch});
+  LineFate fate;
+  pass_line(whole_, core, line_of(numbered(number)), Use{touch}, fate);
+  return fate;
 }
 
 void SetCaches::prefetch_tables(CoreId core, LineNumber far, LineNumber near, std::size_t before) const {
@@ -257,7 +263,9 @@ void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
       number = LineNumber{number.value() | (LineNumbers::chunk_lines - 1)};
       continue;
     }
-    if (id >= states_.size() || (states_[id].holders == 0 && states_[id].domains == 0)) continue;
+    if (id >= states_.size()) continue;
+    const bool nowhere = states_[id].domains == 0 && (!by_evictions(outermost()) || states_[id].holders == 0);
+    if (nowhere) continue;
     if (remove_everywhere(line_of(id), states_[id]) && !discard) append(outcome.writebacks, sample_.stands_for(number));
   }
 }

@@ -13,11 +13,13 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <chrono>
 #include <cstdint>
 #include <deque>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "models/caches/core_bits.hpp"
@@ -26,6 +28,7 @@
 #include "models/caches/line_sample.hpp"
 #include "models/caches/pace.hpp"
 #include "sim/base/host_threads.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/hardware/cache_model.hpp"
 #include "sim/machine/cache_domains.hpp"
 #include "sim/machine/machine.hpp"
@@ -83,8 +86,9 @@ private:
   using Id = LineNumbers::Id;
   using Entry = std::uint32_t;  // 2 * id + dirty; 0 = empty
   static constexpr std::uint16_t nobody = 0xffff;
-  // Lines between asking the host for what a line needs, and for what its victims need, and its turn.
-  static constexpr std::size_t lines_ahead = 80, victims_ahead = 28;
+  // Lines between asking the host for what a line needs, for what its victims need, and for what their victims in an outermost level of
+  // victims need, and its turn.
+  static constexpr std::size_t lines_ahead = 80, victims_ahead = 28, last_victims_ahead = 8;
 
   struct Level {
     unsigned ways = 0, cores_per_cache = 1;
@@ -98,10 +102,15 @@ private:
   };
   // What a clear bit and `nobody` say is certain; a set bit may be stale.
   struct LineState {
-    CoreMask holders = 0;           // cores whose inner levels may hold it
-    std::uint32_t domains = 0;      // outermost caches that may hold it
-    std::uint16_t writer = nobody;  // core in whose path it may be dirty
-    std::uint16_t forwarder = 0;    // 1 + the outermost cache that got it last, for clean forwarding; 0 = nobody
+    CoreMask holders = 0;                // cores whose inner levels may hold it
+    std::uint32_t domains = 0;           // outermost caches that may hold it
+    std::uint16_t writer = nobody;       // core in whose path it may be dirty
+    std::uint16_t forwarder : 15 = 0;    // 1 + the outermost cache that got it last, for clean forwarding; 0 = nobody
+    std::uint16_t clean_inside : 1 = 0;  // the writer's caches inside the outermost one were found clean since
+    void written_by(CoreId core) {
+      writer = static_cast<std::uint16_t>(core.index());
+      clean_inside = 0;
+    }
   };
   static constexpr std::size_t most_levels = 4;
   // What is written beside the lines' own sets and states while they pass.
@@ -118,15 +127,25 @@ private:
     Id id = 0;
     std::array<std::uint32_t, most_levels> set{};  // where its set begins in a cache of each level
   };
+  // Set of an outermost level of victims that takes in what the line pushes out, as far as that can be foreseen.
+  static constexpr std::uint32_t no_set = ~std::uint32_t{0};
   struct Ahead {
     Line line;
+    std::uint32_t moved_to = no_set;
     LineNumber number;
     const LineTouch* touch = nullptr;
   };
-  // What a line is asked for.
-  struct Use {
-    bool reads = false, writes = false, non_temporal = false;
-    explicit Use(const LineTouch& touch) : reads{touch.reads}, writes{touch.writes}, non_temporal{touch.non_temporal} {}
+  // What a line is asked for, as bits of one byte: three of them would be written one by one and read together, for which the host waits.
+  class Use {
+  public:
+    explicit Use(const LineTouch& touch)
+        : bits_{static_cast<std::uint8_t>((touch.reads ? 1U : 0U) | (touch.writes ? 2U : 0U) | (touch.non_temporal ? 4U : 0U))} {}
+    bool reads() const { return (bits_ & 1) != 0; }
+    bool non_temporal() const { return (bits_ & 4) != 0; }
+    bool writes_cached() const { return (bits_ & 6) == 2; }
+
+  private:
+    std::uint8_t bits_;
   };
   // Of lines that pass on several host threads: some of those ahead, which share no set with other lanes' (set_caches_lanes.cpp). What the
   // threads tell each other lies side by side, for they may be on chiplets far apart.
@@ -188,11 +207,11 @@ private:
   std::uint32_t set_in(const Level&, Id, std::uint32_t frame) const;  // where it begins
   Id numbered(LineNumber);                                            // the tables know it from then on
   void know_new_lines();
-  // Always inline: gcc takes a function that only prefetches for one without an effect, and leaves out its calls.
-  [[gnu::always_inline]] void prefetch_set(std::size_t level, CoreId core, std::uint32_t set) const {
+  void prefetch_set(std::size_t level, CoreId core, std::uint32_t set) const {
     const Entry* entries = own_set(core, level, set);
-    __builtin_prefetch(entries);
-    if (levels_[level].ways > 16) __builtin_prefetch(entries + levels_[level].ways - 1);
+    const unsigned ways = levels_[level].ways;
+    prefetch_host(entries);
+    if (ways > 16 || !std::has_single_bit(ways)) prefetch_host(entries + ways - 1);  // it may lie in two lines of the host
   }
   std::size_t cache_of(CoreId core, std::size_t level) const { return path_[core.index() * most_levels + level]; }
   bool by_evictions(std::size_t level) const { return level > 0 && levels_[level].inclusion != Inclusion::inclusive; }
@@ -231,46 +250,79 @@ private:
   void pass_lane(CoreId, LaneOfSeveral&);
   void note_next(CacheOutcome&, std::size_t count);
   void prefetch(CoreId, const Line&) const;
-  void prefetch_victims(CoreId, const Line&, std::size_t younger) const;
-  LineFate pass_line(Lane&, CoreId, const Line&, Use);
+  std::uint32_t prefetch_victims(CoreId, const Line&, std::size_t younger) const;
+  void prefetch_last_victim(CoreId, std::uint32_t moved_to) const;
+  // `fate` is as it is made.
+  void pass_line(Lane& lane, CoreId core, const Line& line, Use use, LineFate& fate) {
+    (this->*of_shape_.pass)(lane, core, line, use, fate);
+  }
   // Outermost caches below which the lane's last access invalidated copies, as bits.
   std::uint64_t domains_of(const Lane&) const;
   void note(CacheOutcome&, const LineFate&, const Ahead&, std::uint64_t domains);
   void note_upgrade(CacheOutcome&, const LineFate&, const Ahead&, std::uint64_t domains);
   double sampling_error() const;
-  void forwarded(CoreId, const Line&, LineFate&);
-  struct Found {
-    std::size_t level = 0;  // the one behind the last: nowhere
-    unsigned way = 0;
+  // set_caches_lines.cpp
+  template <unsigned code>
+  struct Shape;
+  struct OfShape {
+    void (SetCaches::*pass)(Lane&, CoreId, const Line&, Use, LineFate&) = nullptr;
+    void (SetCaches::*insert_outermost)(Lane&, CoreId, const Line&, bool dirty) = nullptr;
   };
-  void fill(Lane&, CoreId, const Line&, LineState&, Found, bool writes, bool transferred);
-  bool stays(CoreId, const Line&, LineState&, std::size_t level, bool dirty);
-  void insert(Lane&, CoreId, std::size_t level, const Line&, bool dirty);
-  void insert_absent(Lane&, CoreId, std::size_t level, const Line&, bool dirty);
-  void evicted(Lane&, CoreId, std::size_t level, Entry);
-  void put_dirty(Lane&, CoreId, std::size_t level, const Line&);
+  template <unsigned... code>
+  static constexpr std::array<OfShape, sizeof...(code)> of_shapes(std::integer_sequence<unsigned, code...>);
+  unsigned shape_code() const;
+  OfShape of_shape() const;
+  template <class S>
+  void pass_line_of(Lane&, CoreId, const Line&, Use, LineFate&);
+  template <class S, unsigned level>
+  void look_in(Lane&, CoreId, const Line&, Use, LineFate&);
+  template <class S, unsigned level>
+  void served(Lane&, CoreId, const Line&, Use, unsigned way, LineFate&);
+  void forwarded(CoreId, const Line&, LineFate&);
+  template <class S, unsigned level>
+  void fill(Lane&, CoreId, const Line&, LineState&, unsigned way, bool writes, bool transferred);
+  template <class S>
+  bool stays(CoreId, const Line&, LineState&, unsigned level, bool dirty);
+  template <class S, unsigned level>
+  void insert_from(Lane&, CoreId, const Line&, bool dirty);
+  template <class S, unsigned level>
+  void insert(Lane&, CoreId, const Line&, bool dirty);
+  template <class S, unsigned level>
+  void insert_absent(Lane&, CoreId, const Line&, bool dirty);
+  template <class S, unsigned level>
+  void evicted(Lane&, CoreId, Entry);
+  template <class S, unsigned level>
+  void put_dirty(Lane&, CoreId, const Line&);
+  template <class S, unsigned level>
+  void put_dirty_from(Lane&, CoreId, const Line&, unsigned from);
   void non_temporal(Lane&, const Line&);
   bool remove_everywhere(const Line&, LineState&);  // returns whether it was dirty
   // Invalidates the copies outside the core's path; returns whether there was one, and whether it was dirty.
   struct Copies {
     bool held = false, dirty = false;
   };
+  template <class S>
   Copies take(Lane&, CoreId, const Line&, LineState&);
   // Cleans the newest copy if it lies outside the core's path (in its domain only, if `near`); true if there was one.
+  template <class S>
   bool share(Lane&, CoreId, const Line&, LineState&, bool near);
   void write_back(Lane&, const Line&);
 
   // snoop_filter.cpp
   void describe_filter(const CacheDescription&, unsigned one_in);
   bool filtered() const { return filter_.ways > 0; }
-  Id* filter_set(std::size_t domain, Id);
+  Entry* filter_set(std::size_t domain, Id);
+  void prefetch_filter_set(CoreId, Id) const;
   void enter_filter(Lane&, CoreId, Id);
   void leave_filter(std::size_t domain, Id);
   void leave_filter_unless_held(CoreId, Id, const LineState&);
   void drive_out(Lane&, std::size_t domain, Id);
 
   std::size_t outermost() const { return levels_.size() - 1; }
-  std::uint32_t domain_bit(CoreId core) const { return std::uint32_t{1} << (cache_of(core, outermost()) / domains_a_bit_); }
+  std::uint32_t domain_bit(CoreId core) const {
+    const std::size_t domain = cache_of(core, outermost());
+    return std::uint32_t{1} << (domains_a_bit_ == 1 ? domain : domain / domains_a_bit_);
+  }
   // Of the outermost caches in the mask: each(cache).
   template <class Each>
   void for_each_domain(std::uint32_t mask, Each&&) const;
@@ -282,8 +334,9 @@ private:
   std::vector<std::uint32_t> path_;                        // by core and level: which cache
   std::vector<std::uint64_t> first_entry_;                 // of that
   Level filter_;                                           // of lines that caches inside an outermost one may hold; no ways: none
-  std::vector<Id> filters_;                                // by outermost cache, set, and age of the entry, youngest first
+  std::vector<Entry, LargePageAllocator<Entry>> filters_;  // by outermost cache, set, and age of the entry, youngest first; never dirty
   CoreBits cores_;
+  OfShape of_shape_;
   CacheDomains domain_bits_;
   std::size_t domains_ = 1, domains_a_bit_ = 1;
   LineSample sample_;

@@ -65,6 +65,7 @@ void SetCaches::pass_lane(CoreId core, LaneOfSeveral& lane) {
   static_assert(std::has_single_bit(line_window) && line_window > lines_ahead);
   const std::vector<Asked>& asked = lane.asked;
   std::array<Line, line_window> lines;  // those that come next, in turn
+  std::array<std::uint32_t, line_window> moved_to;
   lane.outcome = &lane.own;
   lane.passed.resize(asked.size());
   const auto line = [&](std::size_t at) -> Line& { return lines[at % line_window]; };
@@ -73,7 +74,7 @@ void SetCaches::pass_lane(CoreId core, LaneOfSeveral& lane) {
     prefetch(core, line(at));
   };
   const auto ask_for_victims = [&](std::size_t at) {
-    if (!own_holds(core, 0, line(at))) prefetch_victims(core, line(at), 0);
+    moved_to[at % line_window] = own_holds(core, 0, line(at)) ? no_set : prefetch_victims(core, line(at), 0);
   };
   const auto keep = [](std::vector<LineRange>& from, std::vector<LineRange>& to) {
     const auto count = static_cast<std::uint16_t>(from.size());
@@ -86,8 +87,11 @@ void SetCaches::pass_lane(CoreId core, LaneOfSeveral& lane) {
   for (std::size_t at = 0; at < asked.size(); ++at) {
     if (at + lines_ahead < asked.size()) ask(at + lines_ahead);
     if (at + victims_ahead < asked.size()) ask_for_victims(at + victims_ahead);
+    if (at + last_victims_ahead < asked.size() && moved_to[(at + last_victims_ahead) % line_window] != no_set)
+      prefetch_last_victim(core, moved_to[(at + last_victims_ahead) % line_window]);
     Passed& passed = lane.passed[at];
-    passed.fate = pass_line(lane, core, line(at), asked[at].use);
+    passed.fate = {};
+    pass_line(lane, core, line(at), asked[at].use, passed.fate);
     passed.took = !lane.invalidated.empty();
     if (passed.took) lane.domains.push_back(domains_of(lane));
     passed.writebacks = keep(lane.own.writebacks, lane.writebacks);

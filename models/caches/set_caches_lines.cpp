@@ -1,29 +1,14 @@
-// One line on its way through the sets: where it is found, who else loses it, what it pushes out.
+// One line on its way through the sets: where it is found, who else loses it, what it pushes out. Compiled once for each number of levels
+// and each choice of those that take in victims, so that what a line does is a straight run of instructions.
 #include <algorithm>
-#include <cstring>
+#include <array>
+#include <bit>
+#include <utility>
 
 #include "models/caches/set_caches.hpp"
 #include "models/caches/set_lookup.hpp"
 
 namespace homenode {
-
-namespace {
-
-// The first `way` entries move one place back; the first place is free then. From the back, as many at a time as fit in a register.
-template <class Entry>
-void make_first(Entry* set, unsigned way) {
-  struct Four {
-    Entry entry[4];
-  };
-  for (; way >= 4; way -= 4) {
-    Four four;
-    std::memcpy(&four, set + way - 4, sizeof four);
-    std::memcpy(set + way - 3, &four, sizeof four);
-  }
-  for (; way > 0; --way) set[way] = set[way - 1];
-}
-
-}  // namespace
 
 // Frames and states of all lines that have numbers.
 void SetCaches::know_new_lines() {
@@ -35,48 +20,80 @@ void SetCaches::know_new_lines() {
   if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
 }
 
-LineFate SetCaches::pass_line(Lane& lane, CoreId core, const Line& line, Use use) {
-  LineFate fate;
+// What the compiler knows of a hierarchy, as one number: its highest bit is at levels - 1, a bit L - 1 below it says that level L takes in
+// what the levels before it evict.
+template <unsigned code>
+struct SetCaches::Shape {
+  static constexpr unsigned levels = std::bit_width(code), last = levels - 1;
+  static constexpr bool by_evictions(unsigned level) { return level > 0 && (code >> (level - 1) & 1) != 0; }
+};
+
+unsigned SetCaches::shape_code() const {
+  unsigned code = 1U << (levels_.size() - 1);
+  for (std::size_t level = 1; level < levels_.size(); ++level)
+    if (by_evictions(level)) code |= 1U << (level - 1);
+  return code;
+}
+
+template <unsigned... code>
+constexpr std::array<SetCaches::OfShape, sizeof...(code)> SetCaches::of_shapes(std::integer_sequence<unsigned, code...>) {
+  return {OfShape{&SetCaches::pass_line_of<Shape<code + 1>>, &SetCaches::insert<Shape<code + 1>, Shape<code + 1>::last>}...};
+}
+
+SetCaches::OfShape SetCaches::of_shape() const {
+  static constexpr auto all = of_shapes(std::make_integer_sequence<unsigned, (1U << most_levels) - 1>{});
+  return levels_.empty() ? OfShape{} : all[shape_code() - 1];
+}
+
+template <class S>
+void SetCaches::pass_line_of(Lane& lane, CoreId core, const Line& line, Use use, LineFate& fate) {
   lane.invalidated.clear();
-  if (use.non_temporal && !use.reads) {
+  if (use.non_temporal() && !use.reads()) {
     non_temporal(lane, line);
     fate.from = LineFate::From::nowhere;
-    return fate;
+    return;
   }
-  const bool writes = use.writes && !use.non_temporal;
-  std::size_t level = 0;
+  Entry* const set = own_set(core, 0, line);
+  const unsigned way = find(set, levels_[0].ways, line.id);
+  if (way == levels_[0].ways) return look_in<S, 1>(lane, core, line, use, fate);
+  if (use.writes_cached() && (set[way] & 1) == 0) return served<S, 0>(lane, core, line, use, way, fate);
+  make_first(set, way, set[way]);
+  if (use.non_temporal()) non_temporal(lane, line);
+}
+
+template <class S, unsigned level>
+void SetCaches::look_in(Lane& lane, CoreId core, const Line& line, Use use, LineFate& fate) {
   unsigned way = 0;
-  Entry* set = nullptr;
-  for (; level < levels_.size(); ++level) {
-    set = own_set(core, level, line);
-    way = find(set, levels_[level].ways, line.id);
-    if (way < levels_[level].ways) break;
+  if constexpr (level < S::levels) {
+    const unsigned ways = levels_[level].ways;
+    way = find(own_set(core, level, line), ways, line.id);
+    if (way == ways) return look_in<S, level + 1>(lane, core, line, use, fate);
   }
-  const bool missed = level == levels_.size();
-  fate.level = static_cast<std::uint8_t>(level);
-  if (set != nullptr && level == 0 && (!writes || (set[way] & 1) != 0)) {
-    const Entry entry = set[way];
-    make_first(set, way);
-    set[0] = entry;
-    if (use.non_temporal) non_temporal(lane, line);
-    return fate;
-  }
+  served<S, level>(lane, core, line, use, way, fate);
+}
+
+// A line that was found in `level`; behind the last one: nowhere.
+template <class S, unsigned level>
+void SetCaches::served(Lane& lane, CoreId core, const Line& line, Use use, unsigned way, LineFate& fate) {
+  constexpr bool missed = level == S::levels;
+  fate.level = level;
+  const bool writes = use.writes_cached();
   LineState& known = states_[line.id];
-  const bool private_hit = !missed && levels_[level].cores_per_cache == 1;
+  const bool private_hit = !missed && levels_[missed ? 0 : level].cores_per_cache == 1;
   const std::uint16_t owner = known.writer;
   if (missed && forwards_clean_) forwarded(core, line, fate);
   bool transferred = false;
   if (writes) {
-    const Copies others = take(lane, core, line, known);
+    const Copies others = take<S>(lane, core, line, known);
     fate.upgrade = others.held && private_hit;
     transferred = others.dirty && !private_hit;
     if (private_hit)
-      for (std::size_t outer = level + 1; outer < levels_.size(); ++outer) {
+      for (unsigned outer = level + 1; outer < S::levels; ++outer) {
         bool old = false;
-        if (levels_[outer].cores_per_cache > 1 && by_evictions(outer)) remove(outer, cache_of(core, outer), line, old);
+        if (S::by_evictions(outer) && levels_[outer].cores_per_cache > 1) remove(outer, cache_of(core, outer), line, old);
       }
   } else if (!private_hit && owner != nobody && owner != core.index()) {
-    transferred = share(lane, core, line, known, !missed);
+    transferred = share<S>(lane, core, line, known, !missed);
   }
   if (transferred) {
     fate.from = LineFate::From::transfer;
@@ -85,10 +102,9 @@ LineFate SetCaches::pass_line(Lane& lane, CoreId core, const Line& line, Use use
   } else if (missed && fate.from == LineFate::From::cache) {
     fate.from = LineFate::From::memory;
   }
-  fill(lane, core, line, known, {level, way}, writes, transferred);
-  if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, outermost()));
-  if (use.non_temporal) non_temporal(lane, line);
-  return fate;
+  fill<S, level>(lane, core, line, known, way, writes, transferred);
+  if (missed && forwards_clean_) known.forwarder = static_cast<std::uint16_t>(1 + cache_of(core, S::last)) & 0x7fff;
+  if (use.non_temporal()) non_temporal(lane, line);
 }
 
 // Before the access changes anything: whether another outermost cache answers with clean data.
@@ -99,69 +115,79 @@ void SetCaches::forwarded(CoreId core, const Line& line, LineFate& fate) {
   fate.owner = static_cast<std::uint16_t>((last - 1U) * levels_[outermost()].cores_per_cache);
 }
 
-// Puts the line into every level on the way in from where it was.
-void SetCaches::fill(Lane& lane, CoreId core, const Line& line, LineState& known, Found found, bool writes, bool transferred) {
-  auto [level, way] = found;
+// Puts the line into every level on the way in from where it was: `way` of `level`.
+template <class S, unsigned level>
+void SetCaches::fill(Lane& lane, CoreId core, const Line& line, LineState& known, unsigned way, bool writes, bool transferred) {
   known.holders |= cores_.bit(core);
   bool dirty = writes;
-  if (level < levels_.size()) {
+  if constexpr (level < S::levels) {
     Entry* set = own_set(core, level, line);
     if (transferred) way = find(set, levels_[level].ways, line.id);  // what the other core wrote may have come between
     if (way < levels_[level].ways) {
       const Entry entry = set[way];
       const bool was_dirty = (entry & 1) != 0;
-      if (!by_evictions(level)) {
-        make_first(set, way);
-        set[0] = entry;
-      } else if (writes || (!transferred && !stays(core, line, known, level, was_dirty))) {
+      if (!S::by_evictions(level)) {
+        make_first(set, way, entry);
+      } else if (writes || (!transferred && !stays<S>(core, line, known, level, was_dirty))) {
         remove(level, cache_of(core, level), line, dirty);
-        if (was_dirty) known.writer = static_cast<std::uint16_t>(core.index());
+        if (was_dirty) known.written_by(core);
       } else if (!transferred) {
-        make_first(set, way);
-        set[0] = entry;
+        make_first(set, way, entry);
       }
     }
   }
-  if (writes) known.writer = static_cast<std::uint16_t>(core.index());
-  for (std::size_t inner = level; inner-- > 0;)
-    if (!by_evictions(inner)) insert_absent(lane, core, inner, line, inner == 0 && dirty);
+  if (writes) known.written_by(core);
+  insert_from<S, level>(lane, core, line, dirty);
   if (level == 0 && writes) own_set(core, 0, line)[0] |= 1;
-  if (filtered() && level >= outermost()) enter_filter(lane, core, line.id);
+  if (level >= S::last && filtered()) enter_filter(lane, core, line.id);
+}
+
+// Into the levels before `level` that are no levels of victims, the outer ones first.
+template <class S, unsigned level>
+void SetCaches::insert_from(Lane& lane, CoreId core, const Line& line, bool dirty) {
+  if constexpr (level > 0) {
+    if constexpr (!S::by_evictions(level - 1)) insert_absent<S, level - 1>(lane, core, line, level == 1 && dirty);
+    insert_from<S, level - 1>(lane, core, line, dirty);
+  }
 }
 
 // A hit in a level of victims leaves the line where other cores of the domain hold it as well (non_inclusive), and where it
 // is the newest copy of a line that anybody else holds.
-bool SetCaches::stays(CoreId core, const Line& line, LineState& known, std::size_t level, bool dirty) {
+template <class S>
+bool SetCaches::stays(CoreId core, const Line& line, LineState& known, unsigned level, bool dirty) {
   const bool near = levels_[level].inclusion == Inclusion::non_inclusive;
   if (!dirty && !near) return false;
   bool held = false;
   cores_.for_each_core(known.holders, [&](CoreId other) {
     if (held || other == core || (!dirty && !same_domain(core, other))) return;
-    for (std::size_t l = 0; l < outermost() && cache_of(other, l) != cache_of(core, l); ++l) held |= holds(l, cache_of(other, l), line);
+    unsigned l = 0;
+    for (; l < S::last && !held && cache_of(other, l) != cache_of(core, l); ++l) held = holds(l, cache_of(other, l), line);
+    if (!held && l == S::last && cores_.exact()) known.holders &= ~cores_.bit(other);
   });
   if (dirty)
     for_each_domain(known.domains, [&](std::size_t cache) {
-      if (!held && cache != cache_of(core, outermost())) held = holds(outermost(), cache, line);
+      if (!held && cache != cache_of(core, S::last)) held = holds(S::last, cache, line);
     });
   return held;
 }
 
+template <class S>
 SetCaches::Copies SetCaches::take(Lane& lane, CoreId core, const Line& line, LineState& known) {
   Copies copies;
   const CoreMask others = known.holders & ~cores_.only(core);
   cores_.for_each_core(others, [&](CoreId other) {
     if (other == core) return;
     bool held = false;
-    for (std::size_t level = 0; level < outermost() && cache_of(other, level) != cache_of(core, level); ++level)
+    for (unsigned level = 0; level < S::last && cache_of(other, level) != cache_of(core, level); ++level)
       held |= remove(level, cache_of(other, level), line, copies.dirty);
-    if (held) lane.removed_from(cache_of(other, outermost()));
-    if (filtered() && !same_domain(core, other)) leave_filter(cache_of(other, outermost()), line.id);
+    if (held) lane.removed_from(cache_of(other, S::last));
+    if (filtered() && !same_domain(core, other)) leave_filter(cache_of(other, S::last), line.id);
     copies.held |= held;
   });
   known.holders = cores_.bit(core);
   const std::uint32_t domain = domain_bit(core), foreign = domains_a_bit_ == 1 ? known.domains & ~domain : known.domains;
   for_each_domain(foreign, [&](std::size_t cache) {
-    if (cache == cache_of(core, outermost()) || !remove(outermost(), cache, line, copies.dirty)) return;
+    if (cache == cache_of(core, S::last) || !remove(S::last, cache, line, copies.dirty)) return;
     lane.removed_from(cache);
     copies.held = true;
   });
@@ -169,93 +195,116 @@ SetCaches::Copies SetCaches::take(Lane& lane, CoreId core, const Line& line, Lin
   return copies;
 }
 
+template <class S>
 bool SetCaches::share(Lane& lane, CoreId core, const Line& line, LineState& known, bool near) {
   const CoreId owner{known.writer};
   if (near && !same_domain(core, owner)) return false;  // a copy in the own domain is good even while another one owns the line
+  if (known.clean_inside && same_domain(core, owner)) return false;
   bool dirty = false;
-  std::size_t common = 0;
-  for (; common < levels_.size() && cache_of(owner, common) != cache_of(core, common); ++common) {
+  unsigned common = known.clean_inside ? S::last : 0;
+  for (; common < S::levels && cache_of(owner, common) != cache_of(core, common); ++common) {
     Entry* set = own_set(owner, common, line);
     const unsigned way = find(set, levels_[common].ways, line.id);
     if (way == levels_[common].ways) continue;
     dirty |= (set[way] & 1) != 0;
     set[way] &= ~Entry{1};
   }
-  if (!dirty) return false;
-  const std::size_t last = levels_.size() - 1;
-  if (common <= last)
-    put_dirty(lane, owner, common, line);
-  else if (by_evictions(last))
-    put_dirty(lane, owner, last, line);
-  else
-    write_back(lane, line);
+  known.clean_inside = known.clean_inside || common >= S::last;
+  if (!dirty) {
+    if (common == S::levels) known.writer = nobody;
+    return false;
+  }
+  if (common == S::levels && S::by_evictions(S::last)) common = S::last;
+  put_dirty_from<S, 0>(lane, owner, line, common);
   return true;
 }
 
+// Where the level is not known before.
+template <class S, unsigned level>
+void SetCaches::put_dirty_from(Lane& lane, CoreId core, const Line& line, unsigned from) {
+  if constexpr (level == S::levels)
+    put_dirty<S, level>(lane, core, line);
+  else if (from == level)
+    put_dirty<S, level>(lane, core, line);
+  else
+    put_dirty_from<S, level + 1>(lane, core, line, from);
+}
+
 // Newest data go to `level` of the core's path, or beyond.
-void SetCaches::put_dirty(Lane& lane, CoreId core, std::size_t level, const Line& line) {
-  for (; level < levels_.size(); ++level) {
+template <class S, unsigned level>
+void SetCaches::put_dirty(Lane& lane, CoreId core, const Line& line) {
+  if constexpr (level == S::levels) {
+    write_back(lane, line);
+  } else {
     Entry* set = own_set(core, level, line);
     const unsigned way = find(set, levels_[level].ways, line.id);
-    if (way < levels_[level].ways) {
+    if (way < levels_[level].ways)
       set[way] |= 1;
-      return;
-    }
-    if (by_evictions(level)) return insert(lane, core, level, line, true);
+    else if constexpr (S::by_evictions(level))
+      insert_absent<S, level>(lane, core, line, true);
+    else
+      put_dirty<S, level + 1>(lane, core, line);
   }
-  write_back(lane, line);
 }
 
-void SetCaches::insert(Lane& lane, CoreId core, std::size_t index, const Line& line, bool dirty) {
-  const unsigned ways = levels_[index].ways;
-  Entry* set = own_set(core, index, line);
+template <class S, unsigned level>
+void SetCaches::insert(Lane& lane, CoreId core, const Line& line, bool dirty) {
+  const unsigned ways = levels_[level].ways;
+  Entry* set = own_set(core, level, line);
   const unsigned way = find(set, ways, line.id);
-  if (way == ways) return insert_absent(lane, core, index, line, dirty);
-  const Entry merged = set[way] | (dirty ? 1U : 0U);
-  make_first(set, way);
-  set[0] = merged;
+  if (way == ways) return insert_absent<S, level>(lane, core, line, dirty);
+  make_first(set, way, set[way] | (dirty ? 1U : 0U));
 }
 
-void SetCaches::insert_absent(Lane& lane, CoreId core, std::size_t index, const Line& line, bool dirty) {
-  const unsigned ways = levels_[index].ways;
-  const std::size_t cache = cache_of(core, index);
-  Entry* set = set_of(index, cache, line);
-  const bool full = set[ways - 1] != 0;
-  const unsigned out = full ? victim(index, cache, line.set[index]) : ways - 1;
-  if (full && !levels_[index].drawn.empty()) ++levels_[index].drawn[(cache * levels_[index].cache_entries + line.set[index]) / ways];
+template <class S, unsigned level>
+void SetCaches::insert_absent(Lane& lane, CoreId core, const Line& line, bool dirty) {
+  const unsigned ways = levels_[level].ways;
+  Entry* set = own_set(core, level, line);
+  unsigned out = ways - 1;
+  const bool full = set[out] != 0;
+  if (full && !levels_[level].drawn.empty()) {
+    const std::size_t cache = cache_of(core, level);
+    out = victim(level, cache, line.set[level]);
+    ++levels_[level].drawn[(cache * levels_[level].cache_entries + line.set[level]) / ways];
+  }
   const Entry old = set[out];
-  make_first(set, out);
-  set[0] = 2 * line.id + (dirty ? 1 : 0);
-  if (index == outermost()) states_[line.id].domains |= domain_bit(core);
-  if (old != 0) evicted(lane, core, index, old);
+  make_first(set, out, 2 * line.id + (dirty ? 1 : 0));
+  if (level == S::last) states_[line.id].domains |= domain_bit(core);
+  if (old != 0) evicted<S, level>(lane, core, old);
 }
 
-void SetCaches::evicted(Lane& lane, CoreId core, std::size_t index, Entry entry) {
+template <class S, unsigned level>
+void SetCaches::evicted(Lane& lane, CoreId core, Entry entry) {
   bool dirty = (entry & 1) != 0;
   const Id id = entry >> 1;
-  const std::size_t last = outermost();
-  const bool to_victims = index < last && by_evictions(index + 1), purges = index > 0 && levels_[index].inclusion == Inclusion::inclusive;
-  if (!dirty && !purges && !to_victims && index + 1 < last) return;
+  constexpr bool to_victims = level < S::last && S::by_evictions(level + 1);
+  const bool purges = level > 0 && levels_[level].inclusion == Inclusion::inclusive;
+  // A holder's bit goes only where more is told from it than where to look: a stale one costs less than to keep it right.
+  const bool keeps_holders = level + 1 == S::last && (S::by_evictions(S::last) || filtered());
+  if (!dirty && !purges && !to_victims && !keeps_holders && level < S::last) return;
   LineState& known = states_[id];
   if (purges) {
-    const Line line = line_of(id, 0, index);
+    const Line line = line_of(id, 0, level);
     cores_.for_each_core(known.holders, [&](CoreId other) {
-      if (cache_of(other, index) != cache_of(core, index)) return;
-      for (std::size_t inner = 0; inner < index; ++inner) remove(inner, cache_of(other, inner), line, dirty);
-      if (index + 1 >= last && cores_.exact()) known.holders &= ~cores_.bit(other);
+      if (cache_of(other, level) != cache_of(core, level)) return;
+      for (unsigned inner = 0; inner < level; ++inner) remove(inner, cache_of(other, inner), line, dirty);
+      if (level + 1 >= S::last && cores_.exact()) known.holders &= ~cores_.bit(other);
     });
-  } else if (index + 1 == last && levels_[index].cores_per_cache == 1 && cores_.exact()) {
-    const Line line = line_of(id, 0, index);
+  } else if (keeps_holders && levels_[level].cores_per_cache == 1) {
+    const Line line = line_of(id, 0, level + 1);
     bool held = false;
-    for (std::size_t inner = 0; inner < index; ++inner) held |= own_holds(core, inner, line);
+    for (unsigned inner = 0; inner < level; ++inner) held = held || own_holds(core, inner, line);
+    cores_.for_each_core(cores_.bit(core), [&](CoreId other) {  // that share the bit
+      for (unsigned inner = 0; inner <= level && other != core; ++inner) held = held || own_holds(other, inner, line);
+    });
     if (!held) known.holders &= ~cores_.bit(core);
   }
-  if (filtered() && index + 1 == last) leave_filter_unless_held(core, id, known);
-  if (index == last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
-  if (to_victims)
-    insert(lane, core, index + 1, line_of(id, index + 1, index + 2), dirty);
+  if (level + 1 == S::last && filtered()) leave_filter_unless_held(core, id, known);
+  if (level == S::last && domains_a_bit_ == 1) known.domains &= ~domain_bit(core);
+  if constexpr (to_victims)
+    insert<S, level + 1>(lane, core, line_of(id, level + 1, level + 2), dirty);
   else if (dirty)
-    put_dirty(lane, core, index + 1, line_of(id, index + 1, levels_.size()));
+    put_dirty<S, level + 1>(lane, core, line_of(id, level + 1, S::levels));
 }
 
 // A full line goes to memory and replaces whatever the caches hold of it, dirty or not.

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <bit>
+#include <cstdint>
+#include <cstring>
 
 #include "models/caches/set_caches.hpp"
 #include "sim/machine/mixed_bits.hpp"
@@ -19,8 +21,31 @@ inline void append(std::vector<LineRange>& ranges, LineRange lines) {
     ranges.push_back(lines);
 }
 
+struct FourEntries {
+  std::uint32_t entry[4];
+  static FourEntries at(const std::uint32_t* place) {
+    FourEntries four;
+    std::memcpy(&four, place, sizeof four);
+    return four;
+  }
+  void put(std::uint32_t* place) const { std::memcpy(place, this, sizeof *this); }
+};
+
+// The first `way` entries move one place back, from the back, as many at a time as fit in a register; the first four are read before any
+// is overwritten. `entry` comes first.
+inline void make_first(std::uint32_t* set, unsigned way, std::uint32_t entry) {
+  if (way >= 4) {
+    const FourEntries first = FourEntries::at(set);
+    for (; way > 4; way -= 4) FourEntries::at(set + way - 4).put(set + way - 3);
+    first.put(set + 1);
+  } else {
+    for (; way > 0; --way) set[way] = set[way - 1];
+  }
+  set[0] = entry;
+}
+
 // The ways of a line of the host at a time: where among them the wanted one is cannot be foreseen, so nothing depends on it.
-inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
+[[gnu::always_inline]] inline unsigned SetCaches::find(const Entry* set, unsigned ways, Id id) {
   const Entry key = 2 * id + 1;
   unsigned way = 0;
 #if defined(__SSE2__)
@@ -59,6 +84,16 @@ inline std::uint32_t SetCaches::set_in(const Level& level, Id id, std::uint32_t 
   return set * level.ways;
 }
 
+inline SetCaches::Entry* SetCaches::filter_set(std::size_t domain, Id id) {
+  return filters_.data() + domain * filter_.cache_entries + set_in(filter_, id, frame_of(id));
+}
+
+inline void SetCaches::prefetch_filter_set(CoreId core, Id id) const {
+  const Entry* set = filters_.data() + cache_of(core, outermost()) * filter_.cache_entries + set_in(filter_, id, frame_of(id));
+  prefetch_host(set);
+  if (filter_.ways > 1) prefetch_host(set + filter_.ways - 1);
+}
+
 inline void SetCaches::find_sets(Line& line, Id id, std::size_t first, std::size_t last) const {
   line.id = id;
   const std::uint32_t frame = frame_of(id);
@@ -71,33 +106,45 @@ inline SetCaches::Id SetCaches::numbered(LineNumber number) {
   return id;
 }
 
-// Always inline as prefetch_set is.
-[[gnu::always_inline]] inline void SetCaches::prefetch(CoreId core, const Line& line) const {
+inline void SetCaches::prefetch(CoreId core, const Line& line) const {
   for (std::size_t level = 1; level < levels_.size(); ++level) prefetch_set(level, core, line.set[level]);
-  __builtin_prefetch(&states_[line.id]);
+  prefetch_host(&states_[line.id]);
+  if (filtered()) prefetch_filter_set(core, line.id);
 }
 
 // What is needed for the lines that leave on account of this one: what is known of them, and where they go to in the outermost level.
-// `younger`: lines that come before it in its set of the first level.
-[[gnu::always_inline]] inline void SetCaches::prefetch_victims(CoreId core, const Line& line, std::size_t younger) const {
+// `younger`: lines that come before it in its set of the first level. Returns what `Ahead::moved_to` is.
+inline std::uint32_t SetCaches::prefetch_victims(CoreId core, const Line& line, std::size_t younger) const {
   const std::size_t last = outermost();
   const auto leaving = [&](std::size_t level, std::uint32_t set, std::size_t before) {
     const unsigned ways = levels_[level].ways, way = victim(level, cache_of(core, level), set);
     return own_set(core, level, set)[before == 0 ? way : (way + ways - before % ways) % ways];
   };
   Entry moved = 0;  // from the level before
-  for (std::size_t level = 0; level < last; ++level) {
+  // An inclusive outermost level has what comes out of a second one; to foresee what is dirty of that costs more than to wait for its set.
+  const bool follows = last < 2 || by_evictions(last) || filtered();
+  for (std::size_t level = 0; level < last && follows; ++level) {
     if (level == 0 || !by_evictions(level))
       moved = leaving(level, line.set[level], level == 0 ? younger : 0);
     else if (moved != 0)
       moved = leaving(level, set_in(levels_[level], moved >> 1, frame_of(moved >> 1)), 0);
-    if (level > 0 && moved != 0) __builtin_prefetch(&states_[moved >> 1]);
+    if (level > 0 && moved != 0) prefetch_host(&states_[moved >> 1]);
+    if (level + 1 == last && moved != 0 && filtered()) prefetch_filter_set(core, moved >> 1);
   }
-  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0))
-    prefetch_set(last, core, set_in(levels_[last], moved >> 1, frame_of(moved >> 1)));
-  if (by_evictions(last) || (states_[line.id].domains & domain_bit(core)) != 0) return;
-  moved = leaving(last, line.set[last], 0);
-  if (moved != 0) __builtin_prefetch(&states_[moved >> 1]);
+  std::uint32_t moved_to = no_set;
+  if (moved != 0 && (by_evictions(last) || (moved & 1) != 0)) {
+    moved_to = set_in(levels_[last], moved >> 1, frame_of(moved >> 1));
+    prefetch_set(last, core, moved_to);
+  }
+  if (by_evictions(last)) return moved_to;
+  if ((states_[line.id].domains & domain_bit(core)) == 0) prefetch_last_victim(core, line.set[last]);
+  return no_set;
+}
+
+inline void SetCaches::prefetch_last_victim(CoreId core, std::uint32_t set) const {
+  const std::size_t last = outermost();
+  const Entry leaves = own_set(core, last, set)[victim(last, cache_of(core, last), set)];
+  if (leaves != 0) prefetch_host(&states_[leaves >> 1]);
 }
 
 template <class Each>

@@ -9,6 +9,7 @@
 #include <unordered_map>
 
 #include "models/caches/core_bits.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/hardware/cache_model.hpp"
 
 namespace homenode {
@@ -39,7 +40,7 @@ public:
     }
     return (*recent.chunk)[number & (chunk_blocks - 1)];
   }
-  void prefetch(std::uint64_t number) { __builtin_prefetch(&block(number)); }
+  void prefetch(std::uint64_t number) { prefetch_host(&block(number)); }
   // Null if no core ever touched the block or its neighbours.
   SharedBlock* find(std::uint64_t number) {
     const std::uint64_t chunk = number >> chunk_shift;

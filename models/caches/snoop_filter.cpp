@@ -20,30 +20,22 @@ void SetCaches::describe_filter(const CacheDescription& outer, unsigned one_in) 
   filters_.assign(filter_.cache_entries * domains_, 0);
 }
 
-SetCaches::Id* SetCaches::filter_set(std::size_t domain, Id id) {
-  return filters_.data() + domain * filter_.cache_entries + set_in(filter_, id, frame_of(id));
-}
-
 void SetCaches::enter_filter(Lane& lane, CoreId core, Id id) {
   const std::size_t domain = cache_of(core, outermost());
-  Id* const set = filter_set(domain, id);
-  Id* const end = set + filter_.ways;
-  Id* place = std::find(set, end, id);
-  if (place == end) place = std::find(set, end, Id{0});
-  Id driven_out = 0;
-  if (place == end) driven_out = *--place;
-  std::copy_backward(set, place, place + 1);
-  *set = id;
-  if (driven_out != 0) drive_out(lane, domain, driven_out);
+  Entry* const set = filter_set(domain, id);
+  const unsigned way = find(set, filter_.ways, id);
+  if (way < filter_.ways) return make_first(set, way, 2 * id);
+  const Entry driven_out = set[filter_.ways - 1];  // empty places come last
+  make_first(set, filter_.ways - 1, 2 * id);
+  if (driven_out != 0) drive_out(lane, domain, driven_out >> 1);
 }
 
 void SetCaches::leave_filter(std::size_t domain, Id id) {
-  Id* const set = filter_set(domain, id);
-  Id* const end = set + filter_.ways;
-  Id* const place = std::find(set, end, id);
-  if (place == end) return;
-  std::copy(place + 1, end, place);
-  *(end - 1) = 0;
+  Entry* const set = filter_set(domain, id);
+  const unsigned way = find(set, filter_.ways, id);
+  if (way == filter_.ways) return;
+  std::copy(set + way + 1, set + filter_.ways, set + way);
+  set[filter_.ways - 1] = 0;
 }
 
 // The core's caches have pushed it out. Where a holder's bit stands for one core, it says that this may hold it; else it is looked up.
@@ -69,7 +61,7 @@ void SetCaches::drive_out(Lane& lane, std::size_t domain, Id id) {
     if (cores_.exact()) known.holders &= ~cores_.bit(other);
     holder = other;
   });
-  if (held) insert(lane, holder, outermost(), line, dirty);
+  if (held) (this->*of_shape_.insert_outermost)(lane, holder, line, dirty);
 }
 
 }  // namespace homenode
