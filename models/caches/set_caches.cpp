@@ -264,6 +264,7 @@ void SetCaches::drop(LineRange lines, bool discard, CacheOutcome& outcome) {
       continue;
     }
     if (id >= states_.size()) continue;
+    // An inclusive outermost level has all that the caches inside it have.
     const bool nowhere = states_[id].domains == 0 && (!by_evictions(outermost()) || states_[id].holders == 0);
     if (nowhere) continue;
     if (remove_everywhere(line_of(id), states_[id]) && !discard) append(outcome.writebacks, sample_.stands_for(number));

@@ -100,13 +100,14 @@ private:
     std::uint64_t first_entry = 0, cache_entries = 0;  // of its first cache; of one cache
     std::vector<std::uint32_t> drawn;                  // by set of all caches: random victims so far; empty where the oldest line leaves
   };
-  // What a clear bit and `nobody` say is certain; a set bit may be stale.
+  // A clear bit of `holders` and `domains`, and `nobody`, are certain; a set bit may be stale. Of `clean_inside` it is the set one that is
+  // certain.
   struct LineState {
     CoreMask holders = 0;                // cores whose inner levels may hold it
     std::uint32_t domains = 0;           // outermost caches that may hold it
     std::uint16_t writer = nobody;       // core in whose path it may be dirty
     std::uint16_t forwarder : 15 = 0;    // 1 + the outermost cache that got it last, for clean forwarding; 0 = nobody
-    std::uint16_t clean_inside : 1 = 0;  // the writer's caches inside the outermost one were found clean since
+    std::uint16_t clean_inside : 1 = 0;  // the writer's caches inside the outermost one were found clean since it last wrote
     void written_by(CoreId core) {
       writer = static_cast<std::uint16_t>(core.index());
       clean_inside = 0;
@@ -127,11 +128,10 @@ private:
     Id id = 0;
     std::array<std::uint32_t, most_levels> set{};  // where its set begins in a cache of each level
   };
-  // Set of an outermost level of victims that takes in what the line pushes out, as far as that can be foreseen.
   static constexpr std::uint32_t no_set = ~std::uint32_t{0};
   struct Ahead {
     Line line;
-    std::uint32_t moved_to = no_set;
+    std::uint32_t moved_to = no_set;  // set of an outermost level of victims that takes in what the line pushes out, as far as foreseen
     LineNumber number;
     const LineTouch* touch = nullptr;
   };
@@ -251,8 +251,8 @@ private:
   void note_next(CacheOutcome&, std::size_t count);
   void prefetch(CoreId, const Line&) const;
   std::uint32_t prefetch_victims(CoreId, const Line&, std::size_t younger) const;
-  void prefetch_last_victim(CoreId, std::uint32_t moved_to) const;
-  // `fate` is as it is made.
+  void prefetch_last_victim(CoreId, std::uint32_t set) const;
+  // `fate` must hold its default values.
   void pass_line(Lane& lane, CoreId core, const Line& line, Use use, LineFate& fate) {
     (this->*of_shape_.pass)(lane, core, line, use, fate);
   }

@@ -20,7 +20,7 @@ void SetCaches::know_new_lines() {
   if (states_.size() <= numbers_.size()) states_.resize(std::max(numbers_.size() + 1, states_.size() * 3 / 2));
 }
 
-// What the compiler knows of a hierarchy, as one number: its highest bit is at levels - 1, a bit L - 1 below it says that level L takes in
+// What the compiler knows of a hierarchy, as one number: its highest bit is at levels - 1, bit L - 1, below it, says that level L takes in
 // what the levels before it evict.
 template <unsigned code>
 struct SetCaches::Shape {
@@ -162,7 +162,7 @@ bool SetCaches::stays(CoreId core, const Line& line, LineState& known, unsigned 
     if (held || other == core || (!dirty && !same_domain(core, other))) return;
     unsigned l = 0;
     for (; l < S::last && !held && cache_of(other, l) != cache_of(core, l); ++l) held = holds(l, cache_of(other, l), line);
-    if (!held && l == S::last && cores_.exact()) known.holders &= ~cores_.bit(other);
+    if (!held && l == S::last && cores_.exact() && !filtered()) known.holders &= ~cores_.bit(other);
   });
   if (dirty)
     for_each_domain(known.domains, [&](std::size_t cache) {
@@ -279,7 +279,8 @@ void SetCaches::evicted(Lane& lane, CoreId core, Entry entry) {
   const Id id = entry >> 1;
   constexpr bool to_victims = level < S::last && S::by_evictions(level + 1);
   const bool purges = level > 0 && levels_[level].inclusion == Inclusion::inclusive;
-  // A holder's bit goes only where more is told from it than where to look: a stale one costs less than to keep it right.
+  // Behind an inclusive outermost level without a filter a holder's bit only says where to look: to leave it costs less than to look here
+  // whether it is still right.
   const bool keeps_holders = level + 1 == S::last && (S::by_evictions(S::last) || filtered());
   if (!dirty && !purges && !to_victims && !keeps_holders && level < S::last) return;
   LineState& known = states_[id];

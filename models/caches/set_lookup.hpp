@@ -1,11 +1,13 @@
 // Where a line's set lies, and looking through it: the part of SetCaches that every access goes through, inline in its sources.
 #pragma once
 
+#include <algorithm>
 #include <bit>
 #include <cstdint>
 #include <cstring>
 
 #include "models/caches/set_caches.hpp"
+#include "sim/base/prefetch.hpp"
 #include "sim/machine/mixed_bits.hpp"
 
 #if defined(__SSE2__)

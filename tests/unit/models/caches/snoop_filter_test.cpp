@@ -113,5 +113,28 @@ TEST(SnoopFilter, entriesGoWithTheirLines) {
   EXPECT_EQ(bench.access(0, 16).level, 2U);
 }
 
+// A read that finds its line in the last level leaves alone who may hold it inside: a filter's entry goes by that. Second levels are
+// shared.
+TEST(SnoopFilter, entriesOverSharedLevelsGoWithAnotherSocketsStore) {
+  Machine machine = filtered(2);
+  machine.core_node.clear();
+  for (std::size_t node = 0; node < 2; ++node) machine.core_node.insert(machine.core_node.end(), 4, NodeId{node});
+  machine.caches.resize(2);
+  machine.caches[0].cores_per_cache = 2;
+  machine.caches[1] = filtered(2).caches[2];
+  machine.caches[1].level = 2;
+  machine.caches[1].cores_per_cache = 4;
+  validate(machine);
+  Bench bench{machine};  // 16 sets: lines 0, 16 and 32 share one
+  bench.access(2, 16);
+  bench.access(4, 0, true);
+  bench.access(0, 0);
+  for (std::uint64_t line = 1; line <= 8; ++line) bench.access(0, line);  // line 0 leaves the first level, its entry stays
+  bench.access(6, 0);
+  bench.access(4, 0, true);
+  bench.access(2, 32);
+  EXPECT_EQ(bench.access(2, 16).level, 0U);
+}
+
 }  // namespace
 }  // namespace homenode::test
