@@ -6,8 +6,8 @@
 #include <array>
 #include <string_view>
 
+#include "models/core/own_subtarget.hpp"
 #include "models/core/vector_clock.hpp"
-#include "models/core/zen5_subtarget.hpp"
 
 namespace homenode {
 namespace {
@@ -42,7 +42,7 @@ constexpr std::array<std::string_view, 18> clearing{"xor",    "sub",    "xorps",
                                                     "psubw",  "psubd",  "psubq",  "vxorps", "vxorpd", "vpxor",
                                                     "vpxord", "vpxorq", "vpsubb", "vpsubw", "vpsubd", "vpsubq"};
 
-bool clears_its_result(const llvm::MCInst& decoded, const std::string& name) {
+bool clears_its_result(const llvm::MCInst& decoded, std::string_view name) {
   if (std::find(clearing.begin(), clearing.end(), name) == clearing.end()) return false;
   // The result and two sources; a mask would be one more.
   if (decoded.getNumOperands() != 3 || !decoded.getOperand(1).isReg() || !decoded.getOperand(2).isReg()) return false;
@@ -97,8 +97,7 @@ std::string hexadecimal(std::uint8_t byte) {
 
 }  // namespace
 
-BlockReader::BlockReader(CoreTarget& target) : target_{target}, effects_{target} {
-  if (target.zen5() != nullptr) zen5_ = std::make_unique<Zen5Instructions>(target);
+BlockReader::BlockReader(CoreTarget& target) : target_{target}, effects_{target}, corrections_{InstructionCorrections::of(target)} {
   set_cost(one_cycle_, 1, 1);
   set_cost(string_operation_, string_operation_cycles, string_operation_cycles * target.model().IssueWidth);
   const unsigned locked = locked_cycles(target.subtarget());
@@ -123,6 +122,7 @@ CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requeste
     const llvm::ArrayRef<std::uint8_t> rest{bytes.data() + at, bytes.size() - at};
     return target_.decoder().getInstruction(decoded, size, rest, 0, llvm::nulls()) != llvm::MCDisassembler::Fail && size != 0;
   };
+  llvm::MCInst before;
   for (std::uint64_t at = 0; at < bytes.size();) {
     llvm::MCInst decoded;
     std::uint64_t size = 0, prefix = 0;
@@ -139,6 +139,10 @@ CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requeste
     at += requested.stepped ? CoreRequest::stepped_bytes : prefix + size;
     block.instructions.push_back(read(decoded, prefix != 0));
     block.instructions.back().next = static_cast<std::int64_t>(at);
+    const std::size_t count = block.instructions.size();
+    if (corrections_ && count > 1 && target_.instructions().get(decoded.getOpcode()).isConditionalBranch())
+      fuse_branch(block.instructions[count - 2], before, block.instructions[count - 1], CoreTarget::mnemonic(target_.text(decoded)));
+    before = decoded;
   }
   return block;
 }
@@ -171,14 +175,28 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   }
   if (instruction.plain->isOptimizableMove()) make_renamed(instruction);
   make_crossing(instruction);
-  if (zen5_) make_zen5(instruction, decoded, text);
+  if (corrections_) {
+    const std::string mnemonic = CoreTarget::mnemonic(text);
+    make_corrected(instruction, as_corrected(instruction, decoded, mnemonic));
+  }
   if (clears_its_result(decoded, CoreTarget::mnemonic(text)))
     for (ReadState& read : instruction.plain->getUses()) read.setIndependentFromDef();
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
+  instruction.computes_with_memory =
+      name.starts_with("MOVSX") ||
+      (instruction.effects.stores && llvm::any_of(instruction.plain->getUses(), [&](const ReadState& read) {
+         return target_.general_register(read.getRegisterID()) >= 0 && is_beside_address(instruction.effects.memory, read);
+       }));
   if (instruction.effects.loads) make_arrived(instruction, latency_of_load(instruction, decoded));
   return instruction;
+}
+
+// Whether what is read is no part of the address.
+bool BlockReader::is_beside_address(const MemoryOperand& memory, const ReadState& read) const {
+  const int general = target_.general_register(read.getRegisterID());
+  return general < 0 || (general != memory.base && general != memory.index && general != CoreTarget::rsp);
 }
 
 // The part of an instruction's latency that its load takes.
@@ -191,16 +209,15 @@ unsigned BlockReader::latency_of_load(const CoreInstruction& instruction, const 
     advance = std::max(advance, static_cast<unsigned>(std::max(0, entry.Cycles)));
   // Where it stores as well, LLVM's last cycle is the store's, which the forwarding latency has.
   if (plain.getMayStore()) return (advance > 0 ? advance : model.LoadLatency) + 1;
-  const MemoryOperand& memory = instruction.effects.memory;
-  const bool waits_for_more = llvm::any_of(plain.getUses(), [&](const ReadState& read) {
-    const int general = target_.general_register(read.getRegisterID());
-    return general < 0 || (general != memory.base && general != memory.index && general != CoreTarget::rsp);
-  });
+  const bool waits_for_more =
+      llvm::any_of(plain.getUses(), [&](const ReadState& read) { return is_beside_address(instruction.effects.memory, read); });
   const std::string_view name = target_.instructions().getName(decoded.getOpcode());
   if (!waits_for_more && (name.find("MOV") != std::string_view::npos || name.starts_with("POP"))) return known.MaxLatency;
+  const unsigned sooner = corrections_ ? corrections_->loads_sooner(instruction.effects) : 0;
   // LLVM's Sandy Bridge and Golden Cove load for a cycle longer than they let the other operand come later, its Zen 1 for one less. A chain
   // of `addsd` with memory takes as long as one with registers, though, as the load is an operation of its own.
-  return target_.latency_beyond_registers(decoded).value_or(advance > 0 ? advance : model.LoadLatency);
+  const unsigned beyond = target_.latency_beyond_registers(decoded).value_or(advance > 0 ? advance : model.LoadLatency);
+  return beyond - std::min(beyond, sooner);
 }
 
 // Its latency less the load's part. What else it reads is needed at once, no longer while the load is under way (LLVM's read advance).
@@ -212,10 +229,10 @@ void BlockReader::make_arrived(CoreInstruction& instruction, unsigned of_load) c
   auto description = copy_of(known);
   description->MaxLatency = less(known.MaxLatency);
   for (auto& write : description->Writes) write.Latency = less(write.Latency);
-  const Zen5Subtarget* const zen5 = target_.zen5();
+  const OwnSubtarget* const own = target_.own();
   for (auto& read : description->Reads) {
-    const bool is_addition = zen5 != nullptr && read.SchedClassID == zen5->addition_of_memory();
-    read.SchedClassID = is_addition ? zen5->addition_of_registers() : 0;
+    const bool is_addition = own != nullptr && read.SchedClassID == own->addition_of_memory();
+    read.SchedClassID = is_addition ? own->addition_of_registers() : 0;
   }
 
   instruction.arrived = described_by(*description, plain);
@@ -258,14 +275,51 @@ void BlockReader::make_crossing(CoreInstruction& instruction) const {
   instruction.own_description = std::move(description);
 }
 
-void BlockReader::make_zen5(CoreInstruction& instruction, const llvm::MCInst& decoded, const std::string& text) const {
-  if (instruction.plain->getDesc().isZeroLatency()) return;  // a renamed move
-  auto description = copy_of(instruction.plain->getDesc());
-  zen5_->correct(decoded, text, instruction.effects, *instruction.plain, *description);
+CorrectedInstruction BlockReader::as_corrected(const CoreInstruction& instruction, const llvm::MCInst& decoded,
+                                               std::string_view mnemonic) const {
+  const Instruction& plain = *instruction.plain;
+  const auto is_general = [&](const auto& operand) { return target_.general_register(operand.getRegisterID()) >= 0; };
+  const auto is_vector = [&](const auto& operand) { return target_.is_vector_register(operand.getRegisterID()); };
+  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
+  const std::string text = target_.text(decoded);
+  return {.name = name.starts_with('V') ? name.substr(1) : name,
+          .mnemonic = mnemonic,
+          .decoded = decoded,
+          .effects = instruction.effects,
+          .loads = plain.getMayLoad(),
+          .stores = plain.getMayStore(),
+          .to_vector = llvm::any_of(plain.getDefs(), is_vector),
+          .from_vector = llvm::any_of(plain.getUses(), is_vector),
+          .to_general = llvm::any_of(plain.getDefs(), is_general),
+          .from_general = llvm::any_of(plain.getUses(), is_general),
+          .clears =
+              clears_its_result(decoded, mnemonic) || llvm::any_of(plain.getDefs(), [](const auto& write) { return write.isWriteZero(); }),
+          .is_wide = text.find("zmm") != std::string::npos};
+}
+
+void BlockReader::make_corrected(CoreInstruction& instruction, const CorrectedInstruction& of) const {
+  const InstrDesc& known = instruction.plain->getDesc();
+  if (known.isZeroLatency() && known.NumMicroOps > 0) return;  // a renamed move
+  auto description = copy_of(known);
+  corrections_->correct(of, *description);
   auto corrected = described_by(*description, *instruction.plain);
   if (!corrected) return;  // its operands are not as expected: LLVM's description stays
   instruction.plain = std::move(corrected);
   instruction.own_description = std::move(description);
+}
+
+void BlockReader::fuse_branch(CoreInstruction& first, const llvm::MCInst& decoded, CoreInstruction& branch,
+                              std::string_view condition) const {
+  const std::string mnemonic = CoreTarget::mnemonic(target_.text(decoded));
+  if (!corrections_->fuses(as_corrected(first, decoded, mnemonic), condition)) return;
+  auto of_first = copy_of(first.plain->getDesc()), of_branch = copy_of(branch.plain->getDesc());
+  corrections_->fuse(*of_first, *of_branch);
+  auto made_first = described_by(*of_first, *first.plain), made_branch = described_by(*of_branch, *branch.plain);
+  if (!made_first || !made_branch) return;
+  first.plain = std::move(made_first);
+  first.own_description = std::move(of_first);
+  branch.plain = std::move(made_branch);
+  branch.own_description = std::move(of_branch);
 }
 
 // `plain` by a changed copy of its description; none if its operands are not as expected.
@@ -308,6 +362,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     copied.own_description = instruction.own_description;
     copied.plain = std::make_unique<Instruction>(*instruction.plain);
     copied.effects = instruction.effects;
+    copied.computes_with_memory = instruction.computes_with_memory;
     copied.gathers = instruction.gathers;
     copied.next = instruction.next;
     copied.width = instruction.width;

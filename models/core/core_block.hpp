@@ -8,12 +8,13 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "models/core/core_request.hpp"
 #include "models/core/core_target.hpp"
+#include "models/core/instruction_corrections.hpp"
 #include "models/core/instruction_effects.hpp"
-#include "models/core/zen5_instructions.hpp"
 #include "sim/machine/vector_width.hpp"
 
 namespace homenode {
@@ -27,6 +28,9 @@ struct CoreInstruction {
   std::unique_ptr<llvm::mca::InstrDesc> arrived_description;
   std::unique_ptr<llvm::mca::Instruction> arrived;
   InstructionEffects effects;
+  // A load that no core has without reading memory, where cores that rename memory differ: of add %rdx, (%rsi), and one that extends a
+  // sign.
+  bool computes_with_memory = false;
   bool gathers = false;                     // its addresses are in a vector register, which `effects` does not know
   std::int64_t next = 0;                    // where the one after it begins, from the block's begin
   VectorWidth width = VectorWidth::narrow;  // whose clock it asks for (vector_clock.hpp)
@@ -56,14 +60,18 @@ private:
   void make_renamed(CoreInstruction&) const;
   // Adds what a value takes on its way between general and vector registers takes, where LLVM's model of the core lacks it.
   void make_crossing(CoreInstruction&) const;
-  // As it is on a Zen 5, of which LLVM has no model.
-  void make_zen5(CoreInstruction&, const llvm::MCInst&, const std::string& text) const;
+  CorrectedInstruction as_corrected(const CoreInstruction&, const llvm::MCInst&, std::string_view mnemonic) const;
+  // As it is on a core whose model in LLVM is wrong, or another's.
+  void make_corrected(CoreInstruction&, const CorrectedInstruction&) const;
+  // Makes a conditional branch one with the instruction before it, where the core does so.
+  void fuse_branch(CoreInstruction& first, const llvm::MCInst&, CoreInstruction& branch, std::string_view condition) const;
+  bool is_beside_address(const MemoryOperand&, const llvm::mca::ReadState&) const;
   unsigned latency_of_load(const CoreInstruction&, const llvm::MCInst&) const;
   void make_arrived(CoreInstruction&, unsigned of_load) const;
 
   CoreTarget& target_;
   EffectsReader effects_;
-  std::unique_ptr<Zen5Instructions> zen5_;  // none for other cores
+  std::unique_ptr<InstructionCorrections> corrections_;  // none where LLVM's model is taken as it is
   llvm::mca::InstrDesc one_cycle_{}, string_operation_{}, locked_{};
   std::map<std::string, std::uint64_t> unknown_;
 };

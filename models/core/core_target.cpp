@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <string_view>
 
-#include "models/core/zen5_subtarget.hpp"
+#include "models/core/own_subtarget.hpp"
 #include "sim/base/errors.hpp"
 
 // Of libLLVM; <llvm/Support/TargetSelect.h> would initialise every target that it has.
@@ -91,11 +91,11 @@ CoreTarget::CoreTarget(const std::string& cpu) {
     throw UsageError("LLVM " + llvm_version() + " has no model of an out-of-order core of that name: " + unknown_name("CPU", cpu, known) +
                      "; homenode-mca --cpus lists them");
   subtarget_.reset(x86().createMCSubtargetInfo(triple, cpu, ""));
-  if (cpu == "znver5") {
-    auto own = std::make_unique<Zen5Subtarget>(std::move(subtarget_));
-    zen5_ = own.get();
-    subtarget_ = std::move(own);
-  }
+  std::unique_ptr<OwnSubtarget> own;
+  if (OwnSubtarget::is_zen5(cpu)) own = OwnSubtarget::of_zen5(std::move(subtarget_));
+  if (subtarget_ && OwnSubtarget::is_golden_cove(*subtarget_)) own = OwnSubtarget::of_golden_cove(std::move(subtarget_));
+  own_ = own.get();
+  if (own) subtarget_ = std::move(own);
   registers_.reset(x86().createMCRegInfo(triple));
   assembly_.reset(x86().createMCAsmInfo(*registers_, triple, llvm::MCTargetOptions{}));
   instructions_.reset(x86().createMCInstrInfo());

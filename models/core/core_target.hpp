@@ -27,7 +27,7 @@ std::string host_cpu();
 // The names that CoreTarget takes: those of cores that execute out of order and whose scheduling model LLVM has.
 std::vector<std::string> cpu_names();
 
-class Zen5Subtarget;
+class OwnSubtarget;
 
 class CoreTarget {
 public:
@@ -39,7 +39,7 @@ public:
   const llvm::MCInstrInfo& instructions() const { return *instructions_; }
   const llvm::MCRegisterInfo& registers() const { return *registers_; }
   const llvm::MCSubtargetInfo& subtarget() const { return *subtarget_; }
-  const Zen5Subtarget* zen5() const { return zen5_; }  // the same as subtarget(), if the core is one; else none
+  const OwnSubtarget* own() const { return own_; }  // the same as subtarget(), where LLVM's tables are changed; else none
   const llvm::MCSchedModel& model() const { return subtarget_->getSchedModel(); }
   const llvm::MCDisassembler& decoder() const { return *decoder_; }
 
@@ -63,7 +63,7 @@ public:
 private:
   std::optional<int> latency(unsigned opcode) const;
   std::unique_ptr<llvm::MCSubtargetInfo> subtarget_;
-  const Zen5Subtarget* zen5_ = nullptr;
+  const OwnSubtarget* own_ = nullptr;
   std::unique_ptr<llvm::MCRegisterInfo> registers_;
   std::unique_ptr<llvm::MCAsmInfo> assembly_;
   std::unique_ptr<llvm::MCInstrInfo> instructions_;

@@ -52,7 +52,7 @@ std::uint64_t asking_for(VectorWidth width, const CoreBlock& block) {
 
 class Calculation {
 public:
-  explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(request.cpu)} {
+  explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(target_)} {
     for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block));
     for (const auto& [id, each] : request.executions_a_misprediction) branches_[id] = {.each = each, .executions = each / 2};
   }

@@ -17,7 +17,7 @@ namespace homenode {
 struct Forwarding {
   struct Load {
     std::uint32_t first = 0, count = 0;  // in `stores`
-    bool is_vector = false;              // what is loaded or what was stored is a vector, or narrow
+    bool is_vector = false;              // what is loaded or what was stored is a vector, narrow, or nothing that the core renames
   };
   std::vector<Load> loads;  // by instruction
   std::vector<std::uint32_t> stores;

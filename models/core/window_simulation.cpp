@@ -15,6 +15,7 @@
 
 #include "models/core/data_flow.hpp"
 #include "models/core/fetch_stage.hpp"
+#include "models/core/own_subtarget.hpp"
 #include "models/core/window_stream.hpp"
 #include "sim/base/errors.hpp"
 
@@ -130,7 +131,13 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 // LLVM's model has 9 and 6. One of family 25, model 17
 // (Zen 4) takes 12 and 1 in such loops, too, but whole programs do not: with these figures fasttree came out at 1.25 of its native time
 // for 1.01. When it renames is not known; LLVM's figures stay (docs/decisions/0050).
-ForwardingLatency forwarding_latency(const std::string& cpu) { return cpu == "znver5" ? ForwardingLatency{1, 9} : ForwardingLatency{}; }
+//
+// A Golden Cove renames memory, too, but not where the address has an index, nor for `add %rdx, (%rsi)`, and takes 5 cycles else
+// (docs/decisions/0076). LLVM's model of it has 17.
+ForwardingLatency forwarding_latency(const CoreTarget& target) {
+  if (OwnSubtarget::is_golden_cove(target.subtarget())) return {.general = 1, .vector = 5, .renames_all = false};
+  return OwnSubtarget::is_zen5(target.subtarget().getCPU().str()) ? ForwardingLatency{.general = 1, .vector = 9} : ForwardingLatency{};
+}
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
   const llvm::MCSchedModel& model = target.model();

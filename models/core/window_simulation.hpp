@@ -15,11 +15,13 @@
 namespace homenode {
 
 // Cycles from a store until its data can be used by what loads them, in total; 0: what LLVM's latencies of the two add up to.
+// `general`: of general registers, where the core renames memory. `vector`: all else.
 struct ForwardingLatency {
   unsigned general = 0, vector = 0;
+  bool renames_all = true;  // else no memory whose address has an index, and none for CoreInstruction::computes_with_memory
 };
 // Measured, where it was; else LLVM's.
-ForwardingLatency forwarding_latency(const std::string& cpu);
+ForwardingLatency forwarding_latency(const CoreTarget&);
 
 struct WindowOfBlocks {
   std::vector<const CoreBlock*> blocks;

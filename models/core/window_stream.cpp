@@ -37,9 +37,15 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
     const ValueWalk::Place place{.code = code, .next = begin + instruction.next, .is_exact = is_exact, .enters = is_last && enters};
     walk.step(instruction.effects, place, number, forwarding.stores);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
-    bool is_vector = instruction.effects.has_vector_result || instruction.effects.memory.width < narrow;
-    for (std::uint32_t index = known; index < known + count; ++index)
-      is_vector = is_vector || stream.code[forwarding.stores[index]]->effects.stores_vector;
+    const auto is_slow = [&](const CoreInstruction& of) {
+      return !latency.renames_all && (of.effects.memory.index >= 0 || (of.effects.loads && of.computes_with_memory));
+    };
+    const InstructionEffects& load = instruction.effects;
+    bool is_vector = load.has_vector_result || load.memory.width < narrow || is_slow(instruction);
+    for (std::uint32_t index = known; index < known + count; ++index) {
+      const CoreInstruction& store = *stream.code[forwarding.stores[index]];
+      is_vector = is_vector || store.effects.stores_vector || is_slow(store);
+    }
     forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
     forwarding.readers.push_back(0);
     for (std::uint32_t index = known; index < known + count; ++index) {

@@ -34,7 +34,7 @@ def test_the_model_knows_every_instruction(monkeypatch: pytest.MonkeyPatch) -> N
     native = measured(given)
     assert len(native) == len(given) > 40
     assert all(one.cycles > 0 for one in native)
-    for cpu in ("znver5", "znver4", "icelake-server"):
+    for cpu in ("znver5", "znver4", "icelake-server", "sapphirerapids"):
         modelled([one.code for one in native], program, cpu)  # raises for an instruction without a cost
     with pytest.raises(RuntimeError, match="the model of ivybridge does not know"):
         modelled(["0fa2"], program, "ivybridge")  # cpuid

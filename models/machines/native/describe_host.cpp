@@ -35,6 +35,7 @@ public:
     core();
     latencies();
     cache_sizes();
+    memory_latency();
     translation();
     bandwidths();
     describe_nodes(fields_, file_, host_);
@@ -99,11 +100,32 @@ private:
                   "independent loads over " + std::to_string(host_.plan.same_set_lines[index - 1]) + " lines, " +
                       Fields::bytes_text(static_cast<double>(host_.plan.set_period)) + " from one to the next");
     }
-    const std::size_t set = host_.plan.memory_set;
-    const Spread memory = host_.of(figure::latency(set));
-    fields_.set("nodes.latency", memory, Fields::time_text, "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
     fields_.set("core.miss_buffers", host_.of(figure::misses_in_flight), Fields::count_text,
                 "latency over the time of an independent load");
+  }
+
+  // The least set that was measured of which the last level serves a small part: in larger ones translations take longer and longer.
+  void memory_latency() {
+    constexpr double parts = 16;
+    const double served = machine_.caches.empty() ? 0 : static_cast<double>(machine_.caches.back().size.count());
+    const std::size_t set = least_set(parts * served);
+    fields_.set("nodes.latency", host_.of(figure::latency(set)), Fields::time_text,
+                "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
+  }
+
+  // The least working set of so many bytes and more; that of memory, if it is smaller.
+  std::size_t least_set(double bytes) const {
+    std::size_t least = host_.plan.memory_set;
+    for (const std::size_t set : host_.plan.working_sets)
+      if (static_cast<double>(set) >= bytes) least = std::min(least, set);
+    return least;
+  }
+
+  // Beside which set's latency hits of the last level show: it holds half of it at most. Where it is told to be large, a guest's
+  // translations of a larger set take so much longer that every set below would seem to be served in part.
+  std::size_t missed_set() const {
+    const double told = static_cast<double>(machine_.caches.back().size.count());
+    return least_set(std::max(1.75 * told, static_cast<double>(host_.plan.memory_set) / 4));
   }
 
   // The DIMMs are not known, their timings are assumed. What a read takes in them is a part of the latency that was measured: at most half.
@@ -165,7 +187,7 @@ private:
     if (machine_.caches.size() < 2) return;
     const CacheDescription& cache = machine_.caches.back();
     const double told = static_cast<double>(cache.size.count());
-    const Spread hit = host_.of(figure::latency(last_level_set())), memory = host_.of(figure::latency(host_.plan.memory_set));
+    const Spread hit = host_.of(figure::latency(last_level_set())), memory = host_.of(figure::latency(missed_set()));
     const auto of_chase = [](std::size_t set) { return figure::latency(set); };
     const Curves curves = curves_of(host_.plan.working_sets, host_.plan.memory_set, of_chase);
     const Spread dependent = served_as_by(host_.plan.working_sets, of_chase, hit, memory);

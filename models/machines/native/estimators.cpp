@@ -6,12 +6,16 @@
 namespace homenode::native {
 
 double served_bytes(const std::vector<LatencyPoint>& curve, double hit, double memory) {
-  constexpr double least_share = 0.25;
+  constexpr double least_share = 0.25, nearly_all = 0.75;
   if (!(memory > hit)) return 0;
+  const auto share_of = [&](const LatencyPoint& point) { return std::min(1.0, (memory - point.nanoseconds) / (memory - hit)); };
   double served = 0;
   for (const LatencyPoint& point : curve) {
-    const double share = std::min(1.0, (memory - point.nanoseconds) / (memory - hit));
-    if (share >= least_share) served = std::max(served, share * point.bytes);
+    const double share = share_of(point), bytes = share * point.bytes;
+    if (share < least_share || bytes <= served) continue;
+    const bool keeps_less = std::any_of(
+        curve.begin(), curve.end(), [&](const LatencyPoint& other) { return other.bytes <= bytes / 2 && share_of(other) < nearly_all; });
+    if (!keeps_less) served = bytes;
   }
   return served;
 }

@@ -13,7 +13,8 @@ struct LatencyPoint {
 };
 // How much of a working set a cache serves where hits take `hit` and misses `memory`: of W bytes at latency t the share
 // h = (memory - t) / (memory - hit), thus h W bytes; a set that fits says W. The largest of them all counts, of sets with h of a quarter
-// and more (below, an error of the latencies times a large W counts for more than the cache). 0 if no point says anything.
+// and more (below, an error of the latencies times a large W counts for more than the cache). What a smaller set contradicts does not
+// count: one of half the bytes and less has h of three quarters and more. 0 if no point says anything.
 double served_bytes(const std::vector<LatencyPoint>& curve, double hit, double memory);
 
 // Laws of what a cache of C bytes keeps of W that are run through again and again, in one order: the share of hits.

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <cmath>
 #include <functional>
 
 #include "models/machines/machine_writer.hpp"
@@ -261,6 +262,24 @@ TEST(DescribeHost, SetsBeyondTheWholeLevelSayNothingOfIt) {
   Host host{8 << 20};
   host.values[figure::latency(64 << 20)] = (hit + memory) / 2;  // as by 32 MiB
   EXPECT_NEAR(static_cast<double>(host.describe().machine.caches[2].size.count()), 8 << 20, 1 << 19);
+}
+
+// A virtual machine's translations take longer and longer in large sets, and hwloc tells it of a last level that is as large as those.
+TEST(DescribeHost, TranslationsOfLargeSetsAreTakenForNoHits) {
+  Host host{8 << 20};
+  host.detected =
+      detect_synthetic("pack:1 [numa(memory=8589934592)] l3:1(size=134217728) l2:2(size=1048576) l1d:1(size=49152) core:1 pu:1");
+  host.plan = calibration_plan(host.detected.machine, host.options, 24e9, 2);
+  constexpr double at_hand = 100, walked = 40;  // ns behind the last level; what walks add in the end
+  for (const std::size_t set : host.plan.working_sets) {
+    if (set <= 1 << 20) continue;
+    const double bytes = static_cast<double>(set), share = std::min(1.0, (8 << 20) / bytes);
+    const double walks = walked * std::clamp(std::log2(bytes / (192 << 20)), 0.0, 1.0);
+    host.values[figure::latency(set)] = hit * share + at_hand * (1 - share) + walks;
+  }
+  const MachineFile file = host.describe();
+  EXPECT_NEAR(static_cast<double>(file.machine.caches[2].size.count()), 8 << 20, 3 << 20);  // 45 MiB against the latency over 512
+  EXPECT_NEAR(file.machine.nodes[0].latency.nanoseconds(), at_hand, 10);                    // over 512 MiB it is 139
 }
 
 // Loads that do not wait for each other come back to a line before neighbours have pushed it out.
