@@ -12,10 +12,40 @@ namespace homenode {
 namespace {
 constexpr const char* automatic = "auto";
 constexpr std::int64_t sampled_iterations = 8;
-constexpr int sampled_groups = 64;  // of each
+constexpr std::uint64_t sampled_groups = 64;  // of each
+// Of all iterations, where there are fewer than that: a program without parallel loops is one, and begins with what fills its arrays.
+constexpr std::uint64_t looked_at = 4096;
 
 // Any addresses do: objects apart from each other, each at the start of a page.
 Address address_of(ObjectId object) { return Address{(std::uint64_t{object.index()} + 1) << 40}; }
+
+struct Seen {
+  double accesses = 0, touches = 0, lines = 0;
+  void add(const Seen& other, double times = 1) {
+    accesses += times * other.accesses;
+    touches += times * other.touches;
+    lines += times * other.lines;
+  }
+};
+
+// The first `most` groups. What follows them, of `accesses` in all, is taken to be like the last half of these.
+Seen look_at(LineTouches& touches, std::vector<LineTouch>& group, std::uint64_t most, double accesses) {
+  Seen all, last;
+  std::uint64_t count = 0;
+  for (; count < most && touches.next(group); ++count) {
+    if (std::has_single_bit(count)) last = {};
+    Seen now{.touches = static_cast<double>(group.size())};
+    for (const LineTouch& touch : group) {
+      now.lines += static_cast<double>(touch.lines.size());
+      now.accesses += static_cast<double>(touch.accesses);
+    }
+    all.add(now);
+    last.add(now);
+  }
+  if (count == most && last.accesses > 0 && accesses > all.accesses) all.add(last, (accesses - all.accesses) / last.accesses);
+  return all;
+}
+
 PolicyEntry<CacheMaker> run_caches() {
   return {"runs", "ranges of lines, an LRU stack a level: a row costs the same whatever its length", {}, [](const Parameters&) {
             return std::make_unique<CacheMaker>(CacheMaker{
@@ -59,24 +89,21 @@ std::vector<RunLength> run_lengths(const Workload& workload, const LineTouchOpti
     const ExecutionId id{longest[region]};
     const auto body = workload.body(id);
     const std::int64_t iterations = workload.executions[longest[region]].iterations;
-    std::uint64_t accesses = 0, count = 0, lines = 0;
     const std::int64_t samples = std::min(sampled_iterations, iterations);
+    const bool is_short = samples < sampled_iterations;
+    const std::uint64_t most = is_short ? looked_at / static_cast<std::uint64_t>(samples) : sampled_groups;
+    const double each = is_short ? static_cast<double>(workload.executions[longest[region]].accesses) / static_cast<double>(samples) : 0;
+    Seen seen;
     for (std::int64_t i = 0; i < samples; ++i) {
-      // Enough neighbours for runs that reach over iterations.
+      // Enough neighbours for runs that reach over iterations; few of them are looked at one by one.
       const std::int64_t first = iterations * i / samples;
-      touches.start(workload.patterns, *body, first, iterations, address_of);
-      for (int g = 0; g < sampled_groups && touches.next(group); ++g) {
-        count += group.size();
-        for (const LineTouch& touch : group) {
-          lines += touch.lines.size();
-          accesses += touch.accesses;
-        }
-      }
+      touches.start(workload.patterns, *body, first, is_short ? first + 1 : iterations, address_of);
+      seen.add(look_at(touches, group, most, each));
     }
-    if (accesses == 0) continue;
-    const double share = static_cast<double>(result[region].accesses) / static_cast<double>(accesses);
-    result[region].touches = share * static_cast<double>(count);
-    result[region].lines = share * static_cast<double>(lines);
+    if (seen.accesses == 0) continue;
+    const double share = static_cast<double>(result[region].accesses) / seen.accesses;
+    result[region].touches = share * seen.touches;
+    result[region].lines = share * seen.lines;
   }
   return result;
 }

@@ -85,6 +85,21 @@ TEST(ChooseCaches, OfFewIterationsEachIsLookedAt) {
   EXPECT_NEAR(run_lengths(*builder.build(), options).at(0).lines_per_touch(), 3072.0 / 2048, 0.02);
 }
 
+// Serial code is one iteration: rows fill a matrix of 1024 x 1024 doubles, then it is read down its columns, four times as often.
+TEST(ChooseCaches, AProgramThatFillsItsArraysByRowsMayReadThemByColumns) {
+  constexpr std::int64_t rows = 1024, row = rows * 8;
+  WorkloadBuilder builder;
+  const ObjectId data = builder.object("data", rows * row);
+  const RegionId code = builder.loop("code", 1);
+  builder.nest(code, {rows * rows}, {read(data, 0, {8})});
+  builder.nest(code, {rows, rows, 4}, {read(data, 0, {row, 8, 0})});
+  builder.repeat(code);
+  const auto workload = builder.build();
+  EXPECT_LT(run_lengths(*workload, options).at(0).lines_per_touch(), 1.2);
+  EXPECT_EQ(choose_caches("auto", *workload, machine, options).region, "code");
+  EXPECT_NE(choose_caches("auto", *workload, machine, options).name, "runs");
+}
+
 // So many blocks of 16 x 16, each in lines of its own.
 Programs blocks_of(std::int64_t count) {
   Program program = blocked_stencil(2050, 4, 16, 0, 1);
