@@ -63,10 +63,10 @@ void set_free(InstrDesc& description) {
 
 GoldenCoveInstructions::GoldenCoveInstructions(CoreTarget& target)
     : target_{target},
-      addition_{target, {0x48, 0x01, 0xd0}},                         // add %rdx, %rax
-      shift_{target, {0x48, 0xd1, 0xe0}},                            // shl %rax
-      scaled_sum_{target, {0x48, 0x63, 0xc2}},                       // movslq %edx, %rax
-      wide_addition_{target, {0x62, 0xf1, 0xfd, 0x48, 0x58, 0xc1}},  // vaddpd %zmm1, %zmm0, %zmm0
+      addition_{target, {0x48, 0x01, 0xd0}},    // add %rdx, %rax
+      shift_{target, {0x48, 0xd1, 0xe0}},       // shl %rax
+      scaled_sum_{target, {0x48, 0x63, 0xc2}},  // movslq %edx, %rax
+      wide_addition_{target, {0xd9, 0xee}},     // fldz, which takes the ports of vaddpd %zmm1, %zmm0, %zmm0
       any_integer_unit_{unit_mask(target, "SPRPort00_01_05_06_10")},
       divider_{unit_mask(target, "SPRPortInvalid")} {}  // no instruction of LLVM's takes it
 

@@ -25,7 +25,7 @@ bool CorrectedInstruction::is_addition() const { return begins({"ADDSD", "ADDSS"
 
 std::unique_ptr<InstructionCorrections> InstructionCorrections::of(CoreTarget& target) {
   if (target.own() == nullptr) return nullptr;
-  if (OwnSubtarget::is_golden_cove(target.subtarget())) return std::make_unique<GoldenCoveInstructions>(target);
+  if (target.own()->is_golden_cove()) return std::make_unique<GoldenCoveInstructions>(target);
   return std::make_unique<Zen5Instructions>(target);
 }
 

@@ -3,7 +3,6 @@
 #include <llvm/TargetParser/Triple.h>
 
 #include <algorithm>
-#include <array>
 #include <string_view>
 #include <vector>
 
@@ -149,7 +148,7 @@ bool OwnSubtarget::is_golden_cove(const llvm::MCSubtargetInfo& core) {
 }
 
 std::unique_ptr<OwnSubtarget> OwnSubtarget::made(std::unique_ptr<llvm::MCSubtargetInfo> borrowed, const Changes& changes) {
-  return std::unique_ptr<OwnSubtarget>{new OwnSubtarget{std::make_unique<Tables>(std::move(borrowed), changes)}};
+  return std::unique_ptr<OwnSubtarget>{new OwnSubtarget{std::make_unique<Tables>(std::move(borrowed), changes), &changes == &golden_cove}};
 }
 
 std::unique_ptr<OwnSubtarget> OwnSubtarget::of_zen5(std::unique_ptr<llvm::MCSubtargetInfo> borrowed) {
@@ -160,7 +159,7 @@ std::unique_ptr<OwnSubtarget> OwnSubtarget::of_golden_cove(std::unique_ptr<llvm:
   return made(std::move(borrowed), golden_cove);
 }
 
-OwnSubtarget::OwnSubtarget(std::unique_ptr<Tables> tables)
+OwnSubtarget::OwnSubtarget(std::unique_ptr<Tables> tables, bool is_golden_cove)
     : MCSubtargetInfo{tables->borrowed->getTargetTriple(),
                       tables->borrowed->getCPU(),
                       tables->borrowed->getTuneCPU(),
@@ -173,7 +172,8 @@ OwnSubtarget::OwnSubtarget(std::unique_ptr<Tables> tables)
                       nullptr,
                       nullptr,
                       nullptr},
-      tables_{std::move(tables)} {}
+      tables_{std::move(tables)},
+      is_golden_cove_{is_golden_cove} {}
 
 OwnSubtarget::~OwnSubtarget() = default;
 

@@ -15,8 +15,8 @@ namespace homenode {
 class OwnSubtarget final : public llvm::MCSubtargetInfo {
 public:
   static bool is_zen5(const std::string& cpu) { return cpu == "znver5"; }
-  // Cores whose tables in LLVM are those of "sapphirerapids".
-  static bool is_golden_cove(const llvm::MCSubtargetInfo&);
+  // Cores whose tables in LLVM are those of "sapphirerapids". Of LLVM's own description of the core; of this one see is_golden_cove().
+  static bool is_golden_cove(const llvm::MCSubtargetInfo& borrowed);
 
   // `borrowed` is LLVM's; as it is where its core is neither a Zen 5 nor a Golden Cove.
   static std::unique_ptr<OwnSubtarget> of_zen5(std::unique_ptr<llvm::MCSubtargetInfo> borrowed);
@@ -31,15 +31,17 @@ public:
   static constexpr unsigned sum = 0xf001;
   unsigned addition_of_registers() const;
   unsigned addition_of_memory() const;
+  bool is_golden_cove() const { return is_golden_cove_; }
 
 private:
   struct Changes;
   struct Tables;
   static const Changes zen5, golden_cove;
-  explicit OwnSubtarget(std::unique_ptr<Tables> tables);
+  OwnSubtarget(std::unique_ptr<Tables> tables, bool is_golden_cove);
   static std::unique_ptr<OwnSubtarget> made(std::unique_ptr<llvm::MCSubtargetInfo> borrowed, const Changes&);
 
   std::unique_ptr<Tables> tables_;
+  bool is_golden_cove_;
 };
 
 }  // namespace homenode

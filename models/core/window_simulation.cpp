@@ -135,8 +135,9 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 // A Golden Cove renames memory, too, but not where the address has an index, nor for `add %rdx, (%rsi)`, and takes 5 cycles else
 // (docs/decisions/0076). LLVM's model of it has 17.
 ForwardingLatency forwarding_latency(const CoreTarget& target) {
-  if (OwnSubtarget::is_golden_cove(target.subtarget())) return {.general = 1, .vector = 5, .renames_all = false};
-  return OwnSubtarget::is_zen5(target.subtarget().getCPU().str()) ? ForwardingLatency{.general = 1, .vector = 9} : ForwardingLatency{};
+  if (target.own() == nullptr) return {};
+  if (target.own()->is_golden_cove()) return {.general = 1, .vector = 5, .renames_all = false};
+  return {.general = 1, .vector = 9};
 }
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {

@@ -25,8 +25,7 @@ _INTEL = {
     "tigerlake": (0x8C, 0x8D),
     "rocketlake": (0xA7,),
     "alderlake": (0x97, 0x9A),
-    "sapphirerapids": (0x8F,),
-    "emeraldrapids": (0xCF,),
+    "sapphirerapids": (0x8F, 0xCF),  # LLVM 19 takes an Emerald Rapids for one; their tables are the same
     "graniterapids": (0xAD, 0xAE),
 }
 _AMD = {

@@ -39,6 +39,11 @@ TEST(GoldenCove, givesASumToAnAdditionACycleSooner) {
   EXPECT_NEAR(cycles("f20f58c1", "icelake-server"), 4, 0.05);  // another core
 }
 
+TEST(GoldenCove, isWhateverLlvmDescribesByItsTables) {
+  EXPECT_NEAR(cycles("f20f58c1", "emeraldrapids"), 2, 0.02);
+  EXPECT_NEAR(cycles("f20f58c1", "graniterapids"), 2, 0.02);
+}
+
 TEST(GoldenCove, hasLatenciesOfItsOwn) {
   expect_cycles({{"66480f6ec066480f7ec0", 4},           // movq %rax, %xmm0 and back
                  {"f2480f2ac0f2480f2cc0", 12},          // cvtsi2sd %rax, %xmm0 and back
