@@ -23,8 +23,9 @@ bool is_renamed_addition(const Instruction& of) {
   if (of.begins({"INC64r", "DEC64r"})) return true;
   const MemoryOperand& sum = of.effects.memory;
   if (of.begins({"LEA64r"})) return sum.base >= 0 && sum.index < 0 && is_small(sum.displacement);
+  if (!of.begins({"ADD64ri", "ADD64i32", "SUB64ri", "SUB64i32"})) return false;
   const llvm::MCOperand& last = of.decoded.getOperand(of.decoded.getNumOperands() - 1);
-  return of.begins({"ADD64ri", "ADD64i32", "SUB64ri", "SUB64i32"}) && last.isImm() && is_small(last.getImm());
+  return last.isImm() && is_small(last.getImm());
 }
 
 // To another register. To the same one it is executed, as by `movzbl %al, %eax`.
