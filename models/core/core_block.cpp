@@ -55,8 +55,10 @@ struct CrossingLatency {
 };
 // An EPYC of family 25, model 17 (Zen 4) takes 7 cycles for movq there and back in a chain, and 12 for cvttsd2si and cvtsi2sd; LLVM has 2
 // and 6. Such a loop does not tell how the five cycles of a way there and back split, nor where the conversions' sixth one is.
-// One of family 26 (Zen 5) takes 9 and 13; by data that go through memory on their way, 3 of 9 are the way to a general register.
+// One of family 25, model 1 (Zen 3) takes 6 and 13; two of the 6 fit what comes from memory on its way (docs/decisions/0078). One of family
+// 26 (Zen 5) takes 9 and 13; by data that go through memory on their way, 3 of 9 are the way to a general register.
 CrossingLatency crossing_latency(const llvm::MCSubtargetInfo& core) {
+  if (core.getCPU() == "znver3") return {1, 3};
   if (core.getCPU() == "znver4") return {3, 2};
   return core.getCPU() == "znver5" ? CrossingLatency{2, 5} : CrossingLatency{};
 }

@@ -6,6 +6,7 @@
 
 #include "models/core/golden_cove_instructions.hpp"
 #include "models/core/own_subtarget.hpp"
+#include "models/core/zen3_instructions.hpp"
 #include "models/core/zen5_instructions.hpp"
 #include "sim/base/errors.hpp"
 
@@ -24,6 +25,7 @@ bool CorrectedInstruction::is_plain_load() const {
 bool CorrectedInstruction::is_addition() const { return begins({"ADDSD", "ADDSS", "ADDPD", "ADDPS", "SUBSD", "SUBSS", "SUBPD", "SUBPS"}); }
 
 std::unique_ptr<InstructionCorrections> InstructionCorrections::of(CoreTarget& target) {
+  if (Zen3Instructions::are_of(target.subtarget().getCPU().str())) return std::make_unique<Zen3Instructions>(target);
   if (target.own() == nullptr) return nullptr;
   if (target.own()->is_golden_cove()) return std::make_unique<GoldenCoveInstructions>(target);
   return std::make_unique<Zen5Instructions>(target);

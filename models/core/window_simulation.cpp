@@ -128,9 +128,8 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
 
 // Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of integer additions: doubles and vectors of 16 and
 // 32 bytes 9 cycles, one and two bytes 7; 4 and 8 bytes of general registers 0 to 1, whatever the address was made of (memory is renamed).
-// LLVM's model has 9 and 6. One of family 25, model 17
-// (Zen 4) takes 12 and 1 in such loops, too, but whole programs do not: with these figures fasttree came out at 1.25 of its native time
-// for 1.01. When it renames is not known; LLVM's figures stay (docs/decisions/0050).
+// LLVM's model has 9 and 6. Those of family 25 (Zen 3 and 4) take 9 and 1 in such loops, too, but whole programs do not. When they rename
+// is not known; LLVM's figures stay (docs/decisions/0050, 0078).
 //
 // A Golden Cove renames memory, too, but not where the address has an index, nor for `add %rdx, (%rsi)`, and takes 5 cycles else
 // (docs/decisions/0076). LLVM's model of it has 17.

@@ -1,0 +1,46 @@
+#include "models/core/zen3_instructions.hpp"
+
+#include <algorithm>
+
+namespace homenode {
+namespace {
+
+using llvm::mca::InstrDesc;
+using Instruction = CorrectedInstruction;
+
+bool is_integer_division(const Instruction& of) { return of.begins({"DIV64", "IDIV64", "DIV32", "IDIV32"}); }
+
+}  // namespace
+
+Zen3Instructions::Zen3Instructions(CoreTarget& target)
+    : addition_{target, {0x48, 0x01, 0xd0}},  // add %rdx, %rax
+      shift_{target, {0x48, 0xd1, 0xe0}} {}   // shl %rax
+
+void Zen3Instructions::correct(const Instruction& of, InstrDesc& description) const {
+  correct_latency(of, description);
+  correct_units(of, description);
+}
+
+void Zen3Instructions::correct_latency(const Instruction& of, InstrDesc& description) const {
+  const auto known = static_cast<int>(description.MaxLatency);
+  constexpr int short_quotient = 9;  // more with more bits; LLVM has the most
+  if (is_integer_division(of)) set_latency(description, std::min(known, short_quotient));
+  if (of.loads || of.stores) return;
+  if (of.begins({"INSERTF128", "INSERTI128", "EXTRACTF128", "EXTRACTI128"})) set_latency(description, known - 1);
+  // Beyond what every way between general and vector registers takes longer (crossing_latency in core_block.cpp).
+  if (of.begins({"CVTTSD2SI", "CVTSD2SI", "CVTTSS2SI", "CVTSS2SI"})) set_latency(description, known + 2);
+  if (of.begins({"CVTSI2SD", "CVTSI2SS", "CVTSI642SD", "CVTSI642SS", "PEXTR"})) set_latency(description, known + 1);
+}
+
+void Zen3Instructions::correct_units(const Instruction& of, InstrDesc& description) const {
+  if (is_integer_division(of)) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
+  if (of.begins({"SET"}) && !of.stores) set_cycles(description, 1, 1);
+  if (of.begins({"LEA64r", "LEA32r", "LEA64_32r"})) {
+    const MemoryOperand& sum = of.effects.memory;
+    const bool is_of_three = sum.base >= 0 && sum.index >= 0 && sum.displacement != 0;
+    (is_of_three ? shift_ : addition_).give(description);
+    set_latency(description, is_of_three ? 2 : 1);
+  }
+}
+
+}  // namespace homenode
