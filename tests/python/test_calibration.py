@@ -41,7 +41,7 @@ def test_disturbed_figures_are_one_summary(caplog: pytest.LogCaptureFixture) -> 
 
 def test_what_did_not_settle_is_said_apart_from_what_was_disturbed(caplog: pytest.LogCaptureFixture) -> None:
     assert unsettled_warning([]) == []
-    reason = "its median is known to 7 % after 15 passes"
+    reason = "it is known to 7 % after 15 passes"
     lines = unsettled_warning([{"step": "latency/8192", "reason": reason}])
     assert lines == ["1 figure did not settle: confidence C, with the reason in the source. -v lists them."]
     with caplog.at_level(logging.INFO, logger="homenode"):
@@ -100,7 +100,7 @@ def described(tmp_path: Path) -> Callable[[str], Path]:
 
 def test_whoever_uses_a_disturbed_description_is_warned(described: Callable[[str], Path]) -> None:
     reason = "the hypervisor took 0.2 s of 1 s"
-    file = described(f"{MEASURED} while {reason}; unsettled: its median is known to 7 % after 15 passes")
+    file = described(f"{MEASURED} while {reason}; unsettled: it is known to 7 % after 15 passes")
     with pytest.warns(errors.DisturbedMachine) as said:
         hn.Machine.load(file)
     assert [str(one.message) for one in said] == [
@@ -110,7 +110,7 @@ def test_whoever_uses_a_disturbed_description_is_warned(described: Callable[[str
 
 
 @pytest.mark.parametrize(
-    "source", [MEASURED, f"{MEASURED}; unsettled: its median is known to 7 % after 15 passes", "a data sheet"]
+    "source", [MEASURED, f"{MEASURED}; unsettled: it is known to 7 % after 15 passes", "a data sheet"]
 )
 def test_a_description_that_nothing_disturbed_warns_of_nothing(described: Callable[[str], Path], source: str) -> None:
     with warnings.catch_warnings():

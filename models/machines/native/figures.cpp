@@ -12,20 +12,32 @@ namespace {
 
 constexpr std::size_t fewest_undisturbed = 3;
 
-double median_of(const std::vector<double>& sorted) {
-  const std::size_t half = sorted.size() / 2;
-  return sorted.size() % 2 == 1 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
+double quantile(std::vector<double> samples, double share) {
+  std::sort(samples.begin(), samples.end());
+  const double at = share * static_cast<double>(samples.size() - 1), below = std::floor(at);
+  const auto index = static_cast<std::size_t>(below);
+  const double next = samples[std::min(index + 1, samples.size() - 1)];
+  return samples[index] + (at - below) * (next - samples[index]);
 }
 
-// How far the interval reaches from the median, as a share of it.
-double reach(const std::vector<double>& samples) {
-  std::vector<double> sorted = samples;
-  std::sort(sorted.begin(), sorted.end());
-  const double median = median_of(sorted);
-  const Interval interval = median_interval(sorted);
-  const double farthest = std::max(interval.high - median, median - interval.low);
+// How far the interval reaches from the figure, as a share of it.
+double reach(const std::vector<double>& samples, double value, double share) {
+  const Interval interval = quantile_interval(samples, share);
+  const double farthest = std::max(interval.high - value, value - interval.low);
   if (farthest == 0) return 0;
-  return median == 0 ? 1 : farthest / std::abs(median);
+  return value == 0 ? 1 : farthest / std::abs(value);
+}
+
+// The greatest k with P(Binomial(n, share) < k) <= 5 %.
+std::size_t order_statistic(std::size_t n, double share) {
+  double term = std::pow(1 - share, static_cast<double>(n)), below = 0;  // P(X = k), P(X < k)
+  std::size_t k = 0;
+  while (k < n && below + term <= 0.05) {
+    below += term;
+    term *= share / (1 - share) * static_cast<double>(n - k) / static_cast<double>(k + 1);
+    ++k;
+  }
+  return k;
 }
 
 constexpr unsigned most_pauses = 10;
@@ -44,20 +56,16 @@ std::string percent(double share) { return std::to_string(std::lround(100 * shar
 
 }  // namespace
 
-Interval median_interval(std::vector<double> samples) {
+Interval quantile_interval(std::vector<double> samples, double share) {
   if (samples.empty()) return {};
   std::sort(samples.begin(), samples.end());
   const std::size_t n = samples.size();
-  double term = std::pow(0.5, static_cast<double>(n)), below = 0;  // P(X = k), P(X < k)
-  std::size_t k = 0;
-  while (k < n / 2 && below + term <= 0.05) {
-    below += term;
-    term *= static_cast<double>(n - k) / static_cast<double>(k + 1);
-    ++k;
-  }
-  const std::size_t first = k == 0 ? 0 : k - 1;
-  return {samples[first], samples[n - 1 - first]};
+  const std::size_t first = std::max<std::size_t>(order_statistic(n, share), 1);
+  const std::size_t last = std::max<std::size_t>(order_statistic(n, 1 - share), 1);
+  return {samples[first - 1], samples[n - last]};
 }
+
+double share_of_passes(Kind kind) { return kind == Kind::time ? 0.25 : kind == Kind::rate ? 0.75 : 0.5; }
 
 void Figures::add(const std::string& name, double value, Kind kind, const std::string& disturbance) {
   if (!passes_.contains(name)) order_.push_back(name);
@@ -87,8 +95,9 @@ Spread Figures::of(const std::string& name, const SettlingLimits& limits) const 
   const bool enough = undisturbed.size() >= std::min<std::size_t>(fewest_undisturbed, limits.least_passes);
   const std::vector<double>& used = enough ? undisturbed : all;
   Spread spread = least(used);
-  const Kind kind = enough ? Kind::other : kinds_.at(name);
-  spread.value = kind == Kind::time ? spread.low : kind == Kind::rate ? spread.high : spread.median;
+  const Kind kind = kinds_.at(name);
+  const double share = share_of_passes(kind);
+  spread.value = enough || kind == Kind::other ? quantile(used, share) : kind == Kind::time ? spread.low : spread.high;
   spread.passes = static_cast<unsigned>(used.size());
   spread.low = std::min(spread.low, spread.value * (spread.value < 0 ? 1 + limits.within : 1 - limits.within));
   spread.high = std::max(spread.high, spread.value * (spread.value < 0 ? 1 - limits.within : 1 + limits.within));
@@ -102,11 +111,11 @@ Spread Figures::of(const std::string& name, const SettlingLimits& limits) const 
     if (reason.empty()) spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes";
     return spread;
   }
-  const double open = reach(used);
+  const double open = reach(used, spread.value, share);
   if (used.size() < limits.least_passes)
     spread.unsettled = "only " + std::to_string(used.size()) + " of " + std::to_string(limits.least_passes) + " passes were undisturbed";
   else if (open > limits.within)
-    spread.unsettled = "its median is known to " + percent(open) + " after " + std::to_string(used.size()) + " passes";
+    spread.unsettled = "it is known to " + percent(open) + " after " + std::to_string(used.size()) + " passes";
   return spread;
 }
 

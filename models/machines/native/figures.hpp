@@ -11,22 +11,25 @@
 
 namespace homenode::native {
 
-// A figure has settled when at least `least_passes` undisturbed passes were measured and the 90 % interval of their median lies within
-// `within` of it, up and down.
+// A figure has settled when at least `least_passes` undisturbed passes were measured and the 90 % interval of what stands for them
+// (share_of_passes) lies within `within` of it, up and down.
 struct SettlingLimits {
   unsigned least_passes = 5, most_passes = 12;
   double within = 0.03;
 };
 
-// The 90 % interval of the median of a distribution of which these are samples: order statistics k and n + 1 - k, k the greatest with
-// P(Binomial(n, 1/2) < k) <= 5 %. The whole range where there is none, that is below five samples.
+// The 90 % interval of the quantile `share` of a distribution of which these are samples: order statistics k and n + 1 - m, k the greatest
+// with P(Binomial(n, share) < k) <= 5 %, m with P(Binomial(n, 1 - share) < m) <= 5 %. To the end of the range where there is none.
 struct Interval {
   double low = 0, high = 0;
 };
-Interval median_interval(std::vector<double> samples);
+Interval quantile_interval(std::vector<double> samples, double share);
 
-// Which sample comes nearest to the truth where others disturb: they make times longer and rates smaller; of the rest, the median.
+// Which sample comes nearest to the truth where others disturb: they make times longer and rates smaller.
 enum class Kind { time, rate, other };
+// The share of the undisturbed passes below a figure: a quarter for times and three quarters for rates, as others come and go between the
+// probes and leave up to half of such passes too slow; a half for the rest.
+double share_of_passes(Kind);
 
 class Figures {
 public:
@@ -34,9 +37,9 @@ public:
   void add(const std::string& name, double value, Kind, const std::string& disturbance = {});
   bool has(const std::string& name) const { return passes_.contains(name); }
   bool settled(const std::string& name, const SettlingLimits&) const;
-  // The median of the passes, bounded by the least and the largest of them, and by `within` of itself at least. Disturbed passes count only
-  // where fewer than three were undisturbed: then the best counts, and the figure says so. `unsettled` tells by how much the median is
-  // still open. An empty Spread for an unknown name.
+  // The passes' quantile (share_of_passes), bounded by the least and the largest of them, and by `within` of itself at least. Disturbed
+  // passes count only where fewer than three were undisturbed: then the best counts, and the figure says so. `unsettled` tells by how much
+  // the figure is still open. An empty Spread for an unknown name.
   Spread of(const std::string& name, const SettlingLimits&) const;
   std::vector<std::string> names() const;  // as they were first added
 

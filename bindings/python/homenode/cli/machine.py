@@ -73,7 +73,7 @@ def detect(output: Path | None, as_json: bool) -> None:
 def calibrate(output: Path | None, quick: bool, as_json: bool) -> None:
     """Measure this host: latencies, bandwidths, what one core exchanges with memory, barriers, page faults, switches of threads.
 
-    Each figure is measured in passes until its median is known to 3 %, or a greatest number is reached. Run it on an idle machine.
+    Each figure is measured in passes until it is known to 3 %, or a greatest number is reached. Run it on an idle machine.
     """
     working_set, array, repeats, passes = (512 << 20, 256 << 20, 2, 6) if quick else (1 << 30, 1 << 30, 3, 15)
     screen = console.diagnostics()
