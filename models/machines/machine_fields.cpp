@@ -338,6 +338,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"reread_serial", &machine.reread_serial},
                                          {"overlap_accesses", &machine.overlap_accesses},
                                          {"load_waits", &machine.load_waits},
+                                         {"fill_serial", &machine.fill_serial},
                                          {"read_bandwidth", &machine.read_bandwidth},
                                          {"write_bandwidth", &machine.write_bandwidth},
                                          {"nontemporal_bandwidth", &machine.nontemporal_bandwidth}}},

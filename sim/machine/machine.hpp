@@ -188,6 +188,9 @@ struct Machine {
   double reread_slowdown = 0, reread_serial = 0;
   unsigned overlap_accesses = 256;  // that a core has in hand: so far computing and transfers overlap
   double load_waits = 1;  // of the latency of loads that a core waits for (code_cycles.hpp), the share that adds to computing: 0 to 1
+  // Of the time in which the first level takes in a line, at the pace of the level behind it (bandwidth_per_core), the share in which it
+  // serves no load. 0: loads go on beside it. 1: lines and loads take turns, the part of the ECM model that does not overlap.
+  double fill_serial = 0;
   // Of real bytes between one core and memory, whatever the others do: loads; a loop of regular stores (each line is read first, then
   // written back: both count); non-temporal stores. Where a description is silent, only latency and outstanding lines bound a core.
   std::optional<Bandwidth> read_bandwidth, write_bandwidth, nontemporal_bandwidth;

@@ -43,7 +43,10 @@ struct CoreSeconds {
   // What hits take at the least whose lines go into one set of the first level (machine.hpp, same_set).
   Value same_set{};
 
-  Value memory() const { return larger<Value>(hits + transfers + reads, same_set); }
+  // Loads and the lines that they have to let in before them (machine.hpp, fill_serial).
+  Value filling{};
+
+  Value memory() const { return larger<Value>(larger<Value>(hits + transfers + reads, same_set), filling); }
   CoreSeconds& operator+=(const CoreSeconds& other) {
     core += other.core;
     hits += other.hits;
@@ -51,6 +54,7 @@ struct CoreSeconds {
     reads += other.reads;
     waited += other.waited;
     same_set += other.same_set;
+    filling += other.filling;
     return *this;
   }
   Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core + waited, memory()) : Value(core + memory()); }
@@ -95,7 +99,8 @@ inline PrivateCause private_cause(const CoreSeconds<double>& spent, Overlap over
   if (overhead > spent.busy(overlap)) return PrivateCause::overhead;
   if (spent.core + spent.waited >= spent.memory() && spent.core >= spent.waited) return PrivateCause::core;
   const double latency = spent.reads + spent.transfers;
-  return spent.hits > latency || spent.same_set > spent.hits + latency ? PrivateCause::cache : PrivateCause::latency;
+  return spent.hits > latency || std::max(spent.same_set, spent.filling) > spent.hits + latency ? PrivateCause::cache
+                                                                                                : PrivateCause::latency;
 }
 
 }  // namespace homenode

@@ -179,6 +179,9 @@ private:
         for (const unsigned cycles : this_plan.composed_cycles)
           found(figure::composed(level, cycles), native::composed_nanoseconds(buffer, set, cycles, 2 * r, at), Kind::time);
       }
+      if (levels < 2) return;
+      for (const std::size_t level : {0, 1})
+        found(figure::loads(level), native::loads_nanoseconds(buffer, this_plan.level_sets[level], 2 * r), Kind::time);
     });
   }
 

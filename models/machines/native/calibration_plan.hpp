@@ -66,6 +66,8 @@ inline std::string strided(std::size_t bytes) { return "strided load/" + std::to
 inline std::string composed(std::size_t level, unsigned cycles) {
   return "composition/" + std::to_string(level + 1) + "/" + std::to_string(cycles);
 }
+// `level`: as above, 0 or 1.
+inline std::string loads(std::size_t level) { return "eight loads a line/" + std::to_string(level + 1); }
 // `set`: "cache" or "memory".
 inline std::string reread(const std::string& set, unsigned streams, unsigned additions) {
   return "streams read again/" + set + "/" + std::to_string(streams) + "/" + std::to_string(additions);

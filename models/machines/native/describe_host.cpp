@@ -42,6 +42,7 @@ public:
     dram_within_latency();
     describe_core_limits(fields_, file_, host_);
     composition();
+    lines_beside_loads();
     streams_read_again();
     synchronisation();
     describe_system(fields_, file_, host_);
@@ -87,14 +88,23 @@ private:
     return half < 2 * static_cast<std::size_t>(machine_.caches[levels - 2].size.count()) ? set : half;
   }
 
+  // Where lines and loads take turns in the first level (core.fill_serial), one load a line shows more.
+  Spread delivery(std::size_t index) const {
+    const Spread all = host_.of(figure::delivery(index)), lines = host_.of(figure::composed(index, 0));
+    const double line = static_cast<double>(machine_.caches[index].line.count());
+    if (lines.passes == 0 || !(lines.value > 0) || line / lines.value * 1e9 <= all.value) return all;
+    return mapped(lines, [&](double nanoseconds) { return line / nanoseconds * 1e9; });
+  }
+
   void latencies() {
     for (std::size_t index = 0; index < machine_.caches.size(); ++index) {
       const std::size_t set = index + 1 == machine_.caches.size() ? last_level_set() : host_.plan.level_sets[index];
       fields_.set(level_place(machine_.caches[index]) + "latency", host_.of(figure::latency(set)), Fields::time_text,
                   "dependent loads over " + Fields::bytes_text(static_cast<double>(set)));
       if (index == 0) continue;  // hits of the first level are work of the core
-      fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", host_.of(figure::delivery(index)), Fields::bandwidth_text,
-                  "one thread reads " + Fields::bytes_text(static_cast<double>(host_.plan.level_sets[index])) + " again and again");
+      fields_.set(level_place(machine_.caches[index]) + "bandwidth_per_core", delivery(index), Fields::bandwidth_text,
+                  "one thread reads " + Fields::bytes_text(static_cast<double>(host_.plan.level_sets[index])) +
+                      " again and again, by four loads a line or by one, whichever is faster");
       if (host_.plan.same_set_lines[index - 1] == 0) continue;
       fields_.set(level_place(machine_.caches[index]) + "same_set", host_.of(figure::same_set(index)), Fields::time_text,
                   "independent loads over " + std::to_string(host_.plan.same_set_lines[index - 1]) + " lines, " +
@@ -305,6 +315,27 @@ private:
                 "one core's regular stores; lines read for ownership and written back, together");
     fields_.set("core.nontemporal_bandwidth", host_.of(figure::bandwidth(Kernel::write_nontemporal, 1)), Fields::bandwidth_text,
                 "one core's non-temporal stores");
+  }
+
+  // A line of eight loads in the first level and in the second one; a line more of the latter takes its delivery.
+  void lines_beside_loads() {
+    const Spread first = host_.of(figure::loads(0)), second = host_.of(figure::loads(1));
+    if (first.passes == 0 || second.passes == 0 || machine_.caches.size() < 2) return;
+    const double bandwidth = machine_.caches[1].bandwidth_per_core.bytes_per_second();
+    if (!(bandwidth > 0)) return;
+    const double line = 1e9 * static_cast<double>(machine_.caches[1].line.count()) / bandwidth;
+    constexpr double beside = 0.05;  // longer than the longer of the two: less is not told from nothing
+    const auto share = [&](double loads, double both) {
+      return both <= (1 + beside) * std::max(loads, line) ? 0 : std::clamp((both - loads) / line, 0.0, 1.0);
+    };
+    Spread serial = resting_on(second, first);
+    serial.value = share(first.value, second.value);
+    serial.low = std::min(serial.value, share(first.high, second.low));
+    serial.high = std::max(serial.value, share(first.low, second.high));
+    const auto text = [](double value) { return value > 0 ? Fields::number_text(value) : std::string{"0"}; };
+    fields_.set("core.fill_serial", serial, text,
+                "eight loads of a line take " + rounded(first.value, 2) + " ns in the first level, " + rounded(second.value, 2) +
+                    " from the second; one load a line " + rounded(line, 2));
   }
 
   // Which law predicts a loop best that computes beside its loads, over all levels but the first.

@@ -94,6 +94,9 @@ double run_nanoseconds(const Buffer&, std::size_t lines, std::size_t loads, unsi
 double composed_nanoseconds(const Buffer&, std::size_t bytes, unsigned cycles, unsigned repeats, std::size_t& at);
 inline constexpr unsigned composed_cycles_step = 4;  // `cycles` is a multiple of it
 
+// Nanoseconds a line of a core that reads the first `bytes` again and again, each line by eight loads that nothing waits for.
+double loads_nanoseconds(const Buffer&, std::size_t bytes, unsigned repeats);
+
 // Nanoseconds of a load that waits for no other one, of `lines` lines that lie `period` bytes apart and are read again and again, in no
 // order that a prefetcher follows.
 double same_set_nanoseconds(const Buffer&, std::size_t lines, std::size_t period, unsigned repeats);

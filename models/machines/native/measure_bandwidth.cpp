@@ -67,6 +67,9 @@ void write_regular(char* to, std::size_t bytes) {
 void write_nontemporal(char* to, std::size_t bytes) { write_regular(to, bytes); }
 #endif
 
+// Of a sample: a pass over an array of a cache takes some microseconds, of which the clock and the threads' meeting are a part.
+constexpr std::size_t least_bytes = std::size_t{8} << 20;
+
 // A load of its own for each stream, as loops of programs have. Where one load went from stream to stream, Zen 5's prefetchers lost two,
 // four and 32 of them, and followed 64 of loads of their own.
 template <unsigned streams>
@@ -142,6 +145,7 @@ double write_bytes(Kernel kernel) { return kernel == Kernel::read ? 0 : 8; }
 
 Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t array, unsigned repeats) {
   array = std::max<std::size_t>(array / line_bytes, 1) * line_bytes;
+  const std::size_t passes = (least_bytes + array - 1) / array;
   SpinBarrier together{static_cast<unsigned>(cpus.size())};
   std::vector<double> samples;
   double begin = 0;
@@ -154,18 +158,20 @@ Spread bandwidth(Kernel kernel, const std::vector<unsigned>& cpus, std::size_t a
     for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
       together.wait();
       if (rank == 0) begin = now_seconds();
-      switch (kernel) {
-        case Kernel::read: read_array(from.data(), array); break;
-        case Kernel::copy_regular: copy_regular(to.data(), from.data(), array); break;
-        case Kernel::copy_nontemporal: copy_nontemporal(to.data(), from.data(), array); break;
-        case Kernel::triad: triad(to.data(), from.data(), second.data(), array); break;
-        case Kernel::write_regular: write_regular(to.data(), array); break;
-        case Kernel::write_nontemporal: write_nontemporal(to.data(), array); break;
-        case Kernel::update: update(to.data(), array); break;
+      for (std::size_t pass = 0; pass < passes; ++pass) {
+        switch (kernel) {
+          case Kernel::read: read_array(from.data(), array); break;
+          case Kernel::copy_regular: copy_regular(to.data(), from.data(), array); break;
+          case Kernel::copy_nontemporal: copy_nontemporal(to.data(), from.data(), array); break;
+          case Kernel::triad: triad(to.data(), from.data(), second.data(), array); break;
+          case Kernel::write_regular: write_regular(to.data(), array); break;
+          case Kernel::write_nontemporal: write_nontemporal(to.data(), array); break;
+          case Kernel::update: update(to.data(), array); break;
+        }
       }
       together.wait();
       const double real_bytes =
-          (read_bytes(kernel) + write_bytes(kernel)) / 8 * static_cast<double>(array) * static_cast<double>(cpus.size());
+          (read_bytes(kernel) + write_bytes(kernel)) / 8 * static_cast<double>(array * passes) * static_cast<double>(cpus.size());
       if (rank == 0 && repeat > 0) samples.push_back(real_bytes / (now_seconds() - begin));
     }
   });

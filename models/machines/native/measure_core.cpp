@@ -30,6 +30,23 @@ inline void compute(std::uint64_t& chain, unsigned steps) {
   }
 }
 
+// Each into a register of its own, as soon as a port is free.
+inline void load_words(const char* line) {
+  const auto* const words = reinterpret_cast<const std::uint64_t*>(line);
+#pragma GCC unroll 8
+  for (unsigned word = 0; word < line_bytes / sizeof *words; ++word) {
+#if defined(__x86_64__)
+    std::uint64_t loaded;
+    asm volatile("mov %1, %0" : "=r"(loaded) : "m"(words[word]));
+#elif defined(__aarch64__)
+    std::uint64_t loaded;
+    asm volatile("ldr %0, %1" : "=r"(loaded) : "m"(words[word]));
+#else
+    keep(words[word]);
+#endif
+  }
+}
+
 // The words of a line and of the lines `streams` rows before it, and a chain of additions that depends on them. Each stream has loads of
 // its own, as in loops of programs (measure_bandwidth.cpp).
 template <unsigned streams>
@@ -101,6 +118,21 @@ double composed_nanoseconds(const Buffer& buffer, std::size_t bytes, unsigned cy
       keep(sum + chain);
     });
     at += lines * line_bytes;
+    if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);
+  }
+  return best;
+}
+
+double loads_nanoseconds(const Buffer& buffer, std::size_t bytes, unsigned repeats) {
+  constexpr std::size_t least_lines = 50'000;
+  const std::size_t lines = std::max<std::size_t>(1, std::min(bytes, buffer.size()) / line_bytes);
+  const std::size_t passes = (least_lines + lines - 1) / lines;
+  double best = std::numeric_limits<double>::infinity();
+  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
+    const double seconds = seconds_of([&] {
+      for (std::size_t pass = 0; pass < passes; ++pass)
+        for (std::size_t line = 0; line < lines; ++line) load_words(buffer.data() + line * line_bytes);
+    });
     if (repeat > 0) best = std::min(best, seconds / static_cast<double>(passes * lines) * 1e9);
   }
   return best;

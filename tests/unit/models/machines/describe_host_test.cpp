@@ -51,6 +51,8 @@ struct Host {
       for (const unsigned cycles : plan.composed_cycles)
         values[figure::composed(level, cycles)] =
             std::max(0.25 * std::max(cycles, 1u), level == 0 ? 0.25 : 1.0 * static_cast<double>(level));
+    values[figure::loads(0)] = 0.7;
+    values[figure::loads(1)] = 0.71;
     values[figure::core_to_core_near] = values[figure::core_to_core_far] = 40;
     values[figure::barrier(2)] = 100;
     values[figure::fault] = 1200;
@@ -93,6 +95,27 @@ TEST(DescribeHost, PutsFiguresInThePlaceOfGuesses) {
   EXPECT_EQ(machine.caches[1].same_set, Time::picoseconds(1800));
   EXPECT_EQ(machine.caches[2].same_set, Time::picoseconds(5000));
   EXPECT_EQ(parameter(file, "clock").confidence, "A");
+}
+
+// A line takes 0.64 ns from the second level (100 GB/s), and eight loads 0.7 ns in the first.
+TEST(DescribeHost, LinesThatKeepLoadsWaitingShow) {
+  const auto share = [](double from_second) {
+    Host host;
+    host.values[figure::loads(1)] = from_second;
+    return host.describe().machine.fill_serial;
+  };
+  EXPECT_EQ(share(0.7), 0);
+  EXPECT_EQ(share(0.73), 0);  // within 5 %
+  EXPECT_NEAR(share(1.02), 0.5, 1e-6);
+  EXPECT_NEAR(share(1.34), 1, 1e-6);
+  EXPECT_EQ(share(2), 1);
+}
+
+TEST(DescribeHost, ALevelDeliversWhatOneLoadALineShows) {
+  Host host;
+  host.values[figure::composed(1, 0)] = 0.5;
+  EXPECT_EQ(host.describe().machine.caches[1].bandwidth_per_core, Bandwidth::bytes_per_second(128e9));
+  EXPECT_EQ(Host{}.describe().machine.caches[1].bandwidth_per_core, Bandwidth::bytes_per_second(100e9));
 }
 
 // 48 KiB in 12 ways: 64 sets. Eight times the first level is 96 lines of one set, half of the last level 4096; the second level holds 256.

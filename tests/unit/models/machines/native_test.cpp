@@ -65,6 +65,12 @@ TEST(Measure, EveryNumberOfStreamsOfAPlanIsRead) {
   EXPECT_THROW(native::reread_nanoseconds(buffer, 1 << 16, {3, 8}, 1, at), std::logic_error);
 }
 
+TEST(Measure, EightLoadsALineAreMadeOfAnySet) {
+  const native::Buffer buffer{std::size_t{1} << 16};
+  EXPECT_GT(native::loads_nanoseconds(buffer, 1 << 13, 1), 0);
+  EXPECT_GT(native::loads_nanoseconds(buffer, std::size_t{1} << 30, 1), 0);  // no more than there is
+}
+
 TEST(Measure, LinesOfOneSetAreThoseThatTheBufferHas) {
   const native::Buffer buffer{std::size_t{1} << 20};
   EXPECT_GT(native::same_set_nanoseconds(buffer, 100, 4096, 1), 0);

@@ -344,6 +344,60 @@ TEST(Phases, LinesOfOneSetFollowTheClockOfTheirLevel) {
   EXPECT_DOUBLE_EQ(same_set_seconds(phases, machine, 2), 2 * once);
 }
 
+// Eight loads a line at three a cycle of 2 GHz, a line at 32 GB/s: 1.33 ns and 2 ns.
+Machine that_lets_lines_in(double share) {
+  Machine machine = one_node();
+  machine.clock = Frequency::hertz(2e9);
+  machine.core.load = 3;
+  machine.caches[1].bandwidth_per_core = Bandwidth::bytes_per_second(32e9);
+  machine.fill_serial = share;
+  return machine;
+}
+
+TEST(Phases, LoadsTakeTurnsWithTheLinesThatComeIn) {
+  const double lines = 64 * 256, loads = 8 * lines / 6e9, fills = lines * 2e-9;
+  const auto phases = phases_of({{.accesses = 8 * 64 * 256, .hits = 64 * 256}}, that_lets_lines_in(1));
+  ASSERT_EQ(phases.size(), 1u);
+  EXPECT_EQ(phases[0].loading, 8 * lines);
+  EXPECT_EQ(phases[0].fills(), lines);
+  EXPECT_NEAR(filling_seconds(phases, that_lets_lines_in(1), 1), loads + fills, 1e-12);
+  EXPECT_NEAR(filling_seconds(phases, that_lets_lines_in(0.5), 1), loads + fills / 2, 1e-12);
+  EXPECT_NEAR(filling_seconds(phases, that_lets_lines_in(1), 2), 2 * (loads + fills), 1e-12);
+  EXPECT_EQ(filling_seconds(phases, that_lets_lines_in(0), 1), 0);
+  CoreSeconds<double> spent{30e-6, fills, 0, 0};
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), fills);  // 33 us
+  spent.filling = loads + fills;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), loads + fills);  // 55 us
+  EXPECT_EQ(private_cause(spent, Overlap::full, 0), PrivateCause::cache);
+  spent.core = 60e-6;
+  EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), 60e-6);
+}
+
+TEST(Phases, StoresLoadNothingAndUpdatesEverySecondTime) {
+  const auto of = [](bool reads, bool writes) {
+    PhaseRecorder recorder{one_node()};
+    CacheOutcome outcome;
+    outcome.hit_lines.resize(one_node().caches.size());
+    outcome.hit_weight.resize(one_node().caches.size());
+    recorder.start(outcome);
+    const LineTouch touch{.lines = LineRange::of(0, 8), .reads = reads, .writes = writes, .parallelism = 16, .accesses = 64};
+    recorder.add({&touch, 1}, outcome);
+    std::vector<SlicePhase> phases;
+    recorder.finish(phases);
+    return phases.at(0).loading;
+  };
+  EXPECT_EQ(of(true, false), 64);
+  EXPECT_EQ(of(true, true), 32);
+  EXPECT_EQ(of(false, true), 0);
+}
+
+TEST(Phases, ASampleLoadsAsMuch) {
+  const Machine machine = that_lets_lines_in(1);
+  const auto line = [](unsigned step, std::uint64_t i) { return one_line(256 * step + i); };
+  const double all = filling_seconds(phases_of_hits(machine, 64, line), machine, 1);
+  EXPECT_NEAR(filling_seconds(phases_of_hits(machine, 64, line, 8, 0x0110'0480'0240'0820), machine, 1) / all, 1, 0.01);
+}
+
 // Ranges of more than a few lines are spread over the sets.
 TEST(Phases, LongRangesAreOfNoSet) {
   const Machine machine = with_sets();
