@@ -2,34 +2,17 @@
 // (docs/decisions/0076).
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/core/core_request.hpp"
-#include "models/core/core_times.hpp"
+#include "tests/support/block_cycles.hpp"
 
 namespace homenode::test {
 namespace {
 
-// Of a block that is executed two hundred times in a row.
-double cycles(const std::string& bytes, const std::string& cpu = "sapphirerapids") {
-  std::istringstream input{"cpu " + cpu + "\nblock 1 " + bytes + "\nsequence 1*200\nend\n"};
-  return core_times(read_core_request(input)).blocks.at(1).cycles;
-}
-
-std::string times(int count, const std::string& bytes) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += bytes;
-  return all;
-}
-
-using Chains = std::vector<std::pair<std::string, double>>;
-
-void expect_cycles(const Chains& chains) {
-  for (const auto& [bytes, measured] : chains) EXPECT_NEAR(cycles(bytes), measured, 0.05) << bytes;
-}
+double cycles(const std::string& bytes, const std::string& cpu = "sapphirerapids") { return block_cycles(bytes, cpu); }
+void expect_cycles(const std::vector<std::pair<std::string, double>>& loops) { test::expect_cycles(loops, "sapphirerapids"); }
 
 TEST(GoldenCove, givesASumToAnAdditionACycleSooner) {
   expect_cycles({{"f20f58c1", 2},                              // addsd %xmm1, %xmm0

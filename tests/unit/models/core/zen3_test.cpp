@@ -1,34 +1,16 @@
 // Cycles of loops on a Zen 3, where LLVM 19's `znver3` has others, against what an EPYC of family 25, model 1 takes (docs/decisions/0078).
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/core/core_request.hpp"
-#include "models/core/core_times.hpp"
+#include "tests/support/block_cycles.hpp"
 
 namespace homenode::test {
 namespace {
 
-// Of a block that is executed two hundred times in a row.
-double cycles(const std::string& bytes) {
-  std::istringstream input{"cpu znver3\nblock 1 " + bytes + "\nsequence 1*200\nend\n"};
-  return core_times(read_core_request(input)).blocks.at(1).cycles;
-}
-
-std::string times(int count, const std::string& bytes) {
-  std::string all;
-  for (int i = 0; i < count; ++i) all += bytes;
-  return all;
-}
-
-using Chains = std::vector<std::pair<std::string, double>>;
-
-void expect_cycles(const Chains& chains) {
-  for (const auto& [bytes, measured] : chains) EXPECT_NEAR(cycles(bytes), measured, 0.05) << bytes;
-}
+void expect_cycles(const std::vector<std::pair<std::string, double>>& loops) { test::expect_cycles(loops, "znver3"); }
 
 TEST(Zen3, takesLongerBetweenGeneralAndVectorRegisters) {
   expect_cycles({{"66480f6ec066480f7ec0", 6},      // movq %rax, %xmm0 and back

@@ -1,22 +1,16 @@
 // Cycles of loops on a Zen 5, of which LLVM 19 has no model, against what an EPYC of family 26 takes (docs/decisions/0071).
 #include <gtest/gtest.h>
 
-#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "models/core/core_request.hpp"
-#include "models/core/core_times.hpp"
+#include "tests/support/block_cycles.hpp"
 
 namespace homenode::test {
 namespace {
 
-// Of a block that is executed two hundred times in a row.
-double cycles(const std::string& bytes, const std::string& cpu = "znver5") {
-  std::istringstream input{"cpu " + cpu + "\nblock 1 " + bytes + "\nsequence 1*200\nend\n"};
-  return core_times(read_core_request(input)).blocks.at(1).cycles;
-}
+double cycles(const std::string& bytes, const std::string& cpu = "znver5") { return block_cycles(bytes, cpu); }
 
 // `count` copies of an instruction whose byte at `at` grows by `step`: a displacement, or a register.
 std::string rising(std::string bytes, std::size_t at, unsigned step, unsigned count) {
