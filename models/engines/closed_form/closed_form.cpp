@@ -325,7 +325,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
                                     (asked.read_weight * idle_latency(asked)).rowwise().sum(), Eigen::ArrayXd{}};
   spent.waited = waited_time(asked, idle_latency(asked), cycles);
   spent.same_set = Eigen::ArrayXd::Zero(cycles.size());  // it does not know where lines lie
-  spent.filling = Eigen::ArrayXd::Zero(cycles.size());   // nor which accesses load
+  spent.loading = spent.fills = spent.same_set;          // nor which accesses load
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

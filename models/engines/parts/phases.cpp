@@ -294,22 +294,21 @@ double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machi
   return seconds;
 }
 
-namespace {
+double loading_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
+  if (!(machine.fill_serial > 0)) return 0;
+  double loads = 0;
+  for (const SlicePhase& phase : phases) loads += phase.loading;
+  return cycle * loads / (machine.core.load * machine.clock.hertz());
+}
 
-double filling_seconds(const SlicePhase& phase, const Machine& machine, double cycle) {
+double fill_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
   if (!(machine.fill_serial > 0) || machine.caches.size() < 2) return 0;
   const CacheDescription& second = machine.caches[1];
   const double bandwidth = second.bandwidth_per_core.bytes_per_second();
-  const double line = bandwidth > 0 ? static_cast<double>(second.line.count()) / bandwidth : 0;
-  return cycle * (phase.loading / (machine.core.load * machine.clock.hertz()) + machine.fill_serial * phase.fills() * line);
-}
-
-}  // namespace
-
-double filling_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
-  double seconds = 0;
-  for (const SlicePhase& phase : phases) seconds += filling_seconds(phase, machine, cycle);
-  return seconds;
+  if (!(bandwidth > 0)) return 0;
+  double lines = 0;
+  for (const SlicePhase& phase : phases) lines += phase.fills();
+  return cycle * machine.fill_serial * lines * static_cast<double>(second.line.count()) / bandwidth;
 }
 
 double reread_factor(std::span<const SlicePhase> phases, const Machine& machine) {
@@ -332,7 +331,8 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
   if (spent.waited > 0)
     for (const SlicePhase& phase : phases) waited += waited_of(phase);
   const double same_set = spent.same_set > 0 ? same_set_seconds(phases, machine, 1) : 0;
-  const double filling = spent.filling > 0 ? filling_seconds(phases, machine, 1) : 0;
+  double loads = 0, fills = 0;
+  for (const SlicePhase& phase : phases) loads += phase.loading, fills += phase.fills();
   for (const SlicePhase& phase : phases) {
     const CoreSeconds<double> of_phase{
         .core = spent.core * share_of(phase.accesses, all.accesses),
@@ -341,7 +341,8 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
         .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
         .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
         .same_set = spent.same_set > 0 ? spent.same_set * same_set_seconds(phase, machine, 1) / same_set : 0,
-        .filling = spent.filling > 0 ? spent.filling * filling_seconds(phase, machine, 1) / filling : 0,
+        .loading = spent.loading * share_of(phase.loading, loads),
+        .fills = spent.fills * share_of(phase.fills(), fills),
     };
     const double longer = std::max(of_phase.core + of_phase.waited, of_phase.memory());
     told(phase, of_phase, longer + serial_seconds(phase, of_phase, machine));

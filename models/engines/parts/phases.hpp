@@ -125,9 +125,10 @@ double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& sp
 // What the busiest sets of the first level take for their lines (machine.hpp, same_set), of all phases. `cycle`: as above.
 double same_set_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
 
-// What the slice's loads take the first level, and the lines that come into it meanwhile by their share (machine.hpp, fill_serial), of all
-// phases. 0 where the machine's share is. `cycle`: as above.
-double filling_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
+// What the loads of all phases take the first level, and the lines that come into it by their share (machine.hpp, fill_serial). Both are 0
+// where the machine's share is. `cycle`: as above.
+double loading_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
+double fill_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min(computing, lines that prefetchers
 // follow). Computing is spread over the phases by their accesses, waited loads (above) add to it; hits, transfers between caches and reads

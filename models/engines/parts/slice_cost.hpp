@@ -19,6 +19,14 @@ Value larger(const Value& a, const Value& b) {
     return a.max(b);
 }
 
+template <class Value>
+Value smaller(const Value& a, const Value& b) {
+  if constexpr (std::is_arithmetic_v<Value>)
+    return std::min(a, b);
+  else
+    return a.min(b);
+}
+
 // Hits of one level: by latency, as many lines outstanding as the stream allows (`weight`: lines / parallelism), or by what the level
 // takes to deliver the lines to one core (bytes / bandwidth; 0 if that is unknown).
 template <class Value>
@@ -43,10 +51,11 @@ struct CoreSeconds {
   // What hits take at the least whose lines go into one set of the first level (machine.hpp, same_set).
   Value same_set{};
 
-  // Loads and the lines that they have to let in before them (machine.hpp, fill_serial).
-  Value filling{};
+  // Loads, which are a part of computing, and the lines that take turns with them in the first level (machine.hpp, fill_serial).
+  Value loading{}, fills{};
 
-  Value memory() const { return larger<Value>(larger<Value>(hits + transfers + reads, same_set), filling); }
+  Value first_level() const { return smaller<Value>(loading, core) + fills; }
+  Value memory() const { return larger<Value>(larger<Value>(hits + transfers + reads, same_set), first_level()); }
   CoreSeconds& operator+=(const CoreSeconds& other) {
     core += other.core;
     hits += other.hits;
@@ -54,7 +63,8 @@ struct CoreSeconds {
     reads += other.reads;
     waited += other.waited;
     same_set += other.same_set;
-    filling += other.filling;
+    loading += other.loading;
+    fills += other.fills;
     return *this;
   }
   Value busy(Overlap overlap) const { return overlap == Overlap::full ? larger<Value>(core + waited, memory()) : Value(core + memory()); }
@@ -99,8 +109,8 @@ inline PrivateCause private_cause(const CoreSeconds<double>& spent, Overlap over
   if (overhead > spent.busy(overlap)) return PrivateCause::overhead;
   if (spent.core + spent.waited >= spent.memory() && spent.core >= spent.waited) return PrivateCause::core;
   const double latency = spent.reads + spent.transfers;
-  return spent.hits > latency || std::max(spent.same_set, spent.filling) > spent.hits + latency ? PrivateCause::cache
-                                                                                                : PrivateCause::latency;
+  return spent.hits > latency || std::max(spent.same_set, spent.first_level()) > spent.hits + latency ? PrivateCause::cache
+                                                                                                      : PrivateCause::latency;
 }
 
 }  // namespace homenode
