@@ -25,6 +25,7 @@ constexpr std::array<Named<Inclusion>, 3> names_of(Inclusion) {
   return {{{"inclusive", Inclusion::inclusive}, {"exclusive", Inclusion::exclusive}, {"non_inclusive", Inclusion::non_inclusive}}};
 }
 constexpr std::array<Named<Victim>, 2> names_of(Victim) { return {{{"oldest", Victim::oldest}, {"random", Victim::random}}}; }
+constexpr std::array<Named<TlbIndex>, 2> names_of(TlbIndex) { return {{{"low", TlbIndex::low}, {"folded", TlbIndex::folded}}}; }
 constexpr std::array<Named<CacheClock>, 2> names_of(CacheClock) { return {{{"own", CacheClock::own}, {"core", CacheClock::core}}}; }
 constexpr std::array<Named<SnoopMode>, 3> names_of(SnoopMode) {
   return {{{"source", SnoopMode::source}, {"home", SnoopMode::home}, {"directory", SnoopMode::directory}}};
@@ -364,8 +365,11 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                        {"tlb",
                                         {{"entries", &machine.tlb.entries},
                                          {"large_entries", &machine.tlb.large_entries},
+                                         {"ways", &machine.tlb.ways},
+                                         {"index", &machine.tlb.index},
                                          {"page", &machine.tlb.page},
                                          {"miss_penalty", &machine.tlb.miss_penalty},
+                                         {"walks", &machine.tlb.walks},
                                          {"stream_walk", &machine.tlb.stream_walk}}}};
   if (machine.ring) {
     RingDescription& ring = *machine.ring;
@@ -403,10 +407,12 @@ std::vector<MachineField> fields_of(Machine& machine) {
 bool is_left_out(const MachineField& field) {
   if (field.name.ends_with("memory_side_loaded_latency")) return is_zero(field);
   if (field.name.ends_with("snoop_filter") || field.name.ends_with("snoop_filter_ways")) return is_zero(field);
+  if (field.name == "ways" || field.name == "tlb.ways" || field.name.ends_with("walks")) return is_zero(field);
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();
   if (const auto* victim = std::get_if<Victim*>(&field.target)) return **victim == Victim::oldest;  // what silence means
+  if (const auto* index = std::get_if<TlbIndex*>(&field.target)) return **index == TlbIndex::low;
   if (const auto* clock = std::get_if<CacheClock*>(&field.target)) return **clock == CacheClock::own;
   if (const auto* place = std::get_if<DirectoryPlace*>(&field.target)) return **place == DirectoryPlace::cache;
   if (const auto* steps = std::get_if<std::vector<ClockStep>*>(&field.target)) return (*steps)->empty();

@@ -16,7 +16,7 @@ namespace homenode {
 
 using FieldTarget =
     std::variant<Time*, std::optional<Time>*, Bytes*, std::optional<Bytes>*, Bandwidth*, std::optional<Bandwidth>*, Frequency*, unsigned*,
-                 double*, Inclusion*, Victim*, CacheClock*, SnoopMode*, DirectoryPlace*, Overlap*, StoreTreatment*, AddressHash*,
+                 double*, Inclusion*, Victim*, TlbIndex*, CacheClock*, SnoopMode*, DirectoryPlace*, Overlap*, StoreTreatment*, AddressHash*,
                  StopOrder*, Energy*, Power*, std::string*, std::vector<LoadedLatencyPoint>*, std::vector<ClockStep>*>;
 
 struct MachineField {

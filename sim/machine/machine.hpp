@@ -22,6 +22,8 @@ enum class Victim { oldest, random };
 enum class SnoopMode { source, home, directory };
 // full: a slice takes max(core, memory); none: their sum (an in-order core that blocks).
 enum class Overlap { full, none };
+// Which set of a translation buffer of S sets holds page p: p mod S, or (p + p / S) mod S.
+enum class TlbIndex { low, folded };
 enum class StoreTreatment { regular, nontemporal };  // of stores that the trace marks streamable
 // Whose clock a cache has: one of its own, which does not change; or that of its cores, which is faster while few of them are at work.
 enum class CacheClock { own, core };
@@ -151,6 +153,9 @@ struct TlbDescription {
   // What a load's stream that a prefetcher follows loses at each page of `page` bytes that is not translated: the prefetcher does not walk,
   // and lines of page tables that are read once come from outer levels. None: not known; miss_penalty over the stream's outstanding lines.
   std::optional<Time> stream_walk{};
+  unsigned ways = 0;  // of a set; 0 = not known, 4
+  TlbIndex index = TlbIndex::low;
+  double walks = 0;  // that a core has under way at a time for accesses that no prefetcher follows; 0 = not known, as many as misses
 };
 
 struct Machine {

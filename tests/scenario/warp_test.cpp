@@ -158,6 +158,16 @@ TEST(Warp, countsWhatStandsStillAsMovingByNothing) {
   EXPECT_EQ(rounds % 8, 0u);
 }
 
+TEST(Warp, waitsUntilPagesOfAFoldedIndexStayTogether) {
+  // 8 sets of 8 ways: rows of a page move together every 8 rounds.
+  Case c = stencil(4096, 4000, {-4096, 0, 4096});
+  c.machine.tlb.ways = 8;
+  c.machine.tlb.index = TlbIndex::folded;
+  const std::uint64_t rounds = jumped_rounds(c);
+  EXPECT_GT(rounds, 1500u);
+  EXPECT_EQ(rounds % 8, 0u);
+}
+
 // Random nests: arrays of rows that move by one row an iteration, read at neighbours, written, streamed past the caches, with tables
 // that stand still, single accesses, rows that are no whole lines or pages, on random machines and under random policies.
 class RandomCases {
@@ -210,6 +220,8 @@ public:
     c.spec.distribution = one_of(distributions);
     c.spec.mapping = one_of(mappings);
     c.spec.pages = one_of(pages);
+    if (between(0, 3) == 0) c.machine.tlb.index = TlbIndex::folded;
+    if (c.machine.tlb.entries > 0 && between(0, 3) == 0) c.machine.tlb.ways = 8;
     return c;
   }
 

@@ -36,7 +36,7 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
   creates_threads_ = std::any_of(workload.executions.begin(), workload.executions.end(), is_created);
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
-    const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large}, huge{large};
+    const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large, machine.tlb}, huge{large, machine.tlb};
     translations_.assign(machine.cores(), {pages, huge});
   }
   if (caches) take_caches(std::move(caches));
@@ -71,7 +71,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
 }
 
 void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, AddressSpace& addresses, PageWalks& walked) {
-  GroupWalks walks{walked};
+  GroupWalks walks{walked, machine_.tlb.walks};
   for (const FilteredSlice::Touch& touch : slice.touches) {
     addresses.note_touch(touch.range, touch.writes, place);
     if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
@@ -246,7 +246,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   if (collected_.groups.size() <= collected_.count) collected_.groups.emplace_back();
   Group& group = collected_.groups[collected_.count];
   if (!touches.next(group.touches)) return false;
-  GroupWalks walks{slice.walks};
+  GroupWalks walks{slice.walks, machine_.tlb.walks};
   group_begins_ = true;
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);

@@ -8,11 +8,12 @@
 
 namespace homenode {
 
-// Walks overlap as the misses of their touch do: each counts 1 / parallelism. That does not hold for a stream that a prefetcher follows:
-// the prefetcher does not walk, and the core sees one page ahead. Streams of a group, which advance together, walk beside one another.
+// Walks overlap as the misses of their touch do, as far as the core can walk for several pages at a time: each counts 1 / parallelism, or
+// 1 / TlbDescription::walks where that is more. That does not hold for a stream that a prefetcher follows: the prefetcher does not walk,
+// and the core sees one page ahead. Streams of a group, which advance together, walk beside one another.
 struct PageWalks {
   std::uint64_t pages = 0;
-  double weight = 0;         // of all: sum of 1 / parallelism
+  double weight = 0;         // of all: sum of 1 / walks at a time
   double stream_weight = 0;  // of it, that of loads of followed streams
   double stream_pages = 0;   // sum over groups of the most pages that one such stream walks for
 
@@ -37,14 +38,16 @@ struct PageWalks {
 // Adds up the walks of one group's touches.
 class GroupWalks {
 public:
-  explicit GroupWalks(PageWalks& sum) : sum_{sum} {}
+  // `at_once`: TlbDescription::walks.
+  GroupWalks(PageWalks& sum, double at_once) : sum_{sum}, least_weight_{at_once > 0 ? 1 / at_once : 0} {}
   GroupWalks(const GroupWalks&) = delete;
   GroupWalks& operator=(const GroupWalks&) = delete;
   ~GroupWalks() { next_group(); }
 
   void add(std::uint64_t pages, float parallelism, bool followed) {
     if (pages == 0) return;
-    const double weight = static_cast<double>(pages) / parallelism;
+    const double of_one = followed ? 1.0 / parallelism : std::max(1.0 / parallelism, least_weight_);
+    const double weight = static_cast<double>(pages) * of_one;
     sum_.pages += pages;
     sum_.weight += weight;
     if (!followed) return;
@@ -58,6 +61,7 @@ public:
 
 private:
   PageWalks& sum_;
+  double least_weight_;
   std::uint64_t most_ = 0;
 };
 

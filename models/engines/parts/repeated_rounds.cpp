@@ -127,8 +127,8 @@ std::optional<std::uint64_t> RepeatedRoundsFinder::period_of(std::uint64_t unit)
   return period;
 }
 
-// Of a round that follows no other. `sets`: of the translation buffers. False if nothing can repeat.
-bool RepeatedRoundsFinder::find_moves(std::span<const Work> round, std::uint64_t sets, AddressSpace& addresses) {
+// Of a round that follows no other. `buffer`: a core's translations, or null. False if nothing can repeat.
+bool RepeatedRoundsFinder::find_moves(std::span<const Work> round, const TranslationBuffer* buffer, AddressSpace& addresses) {
   moves_.reset();
   blocks_.clear();
   moving_.clear();
@@ -144,14 +144,15 @@ bool RepeatedRoundsFinder::find_moves(std::span<const Work> round, std::uint64_t
       moving_.push_back({lines_of(bytes, line_bytes_), slot.shift * iterations});
     }
   }
-  std::optional<std::uint64_t> period = period_of(page_bytes_);
+  const std::uint64_t unit = page_bytes_ * (buffer == nullptr ? 1 : buffer->unit());
+  std::optional<std::uint64_t> period = period_of(unit);
   if (!period) return false;
   // What moves by different numbers of sets must come back to the sets where it began.
   const auto sets_of = [&](const LineMoves::Object& object) {
-    return static_cast<std::uint64_t>(object.by * static_cast<std::int64_t>(*period) / static_cast<std::int64_t>(page_bytes_)) & (sets - 1);
+    return buffer->sets_moved(object.by * static_cast<std::int64_t>(*period) / static_cast<std::int64_t>(page_bytes_));
   };
   const auto differs = [&](const LineMoves::Object& object) { return sets_of(object) != sets_of(moving_.front()); };
-  if (std::any_of(moving_.begin(), moving_.end(), differs)) period = period_of(page_bytes_ * sets);
+  if (buffer != nullptr && std::any_of(moving_.begin(), moving_.end(), differs)) period = period_of(unit * buffer->sets());
   if (!period) return false;
   period_ = *period;
   std::vector<LineMoves::Object> objects = moving_;
@@ -180,17 +181,19 @@ std::optional<std::int64_t> RepeatedRoundsFinder::page_moves(std::uint64_t page,
 // All that can be touched and all that is held move by the same number of sets.
 bool RepeatedRoundsFinder::moves_sets_alike(const std::vector<TranslationBuffers>& translations, const AddressSpace& addresses) {
   if (translations.empty() || addresses.pages_per_huge() != 0) return true;  // with huge pages they are asked when a slice starts
-  const std::uint64_t mask = translations.front().pages.sets() - 1;
+  const TranslationBuffer& first = translations.front().pages;
   const auto sets_of = [&](std::int64_t lines) {
-    return static_cast<std::uint64_t>(lines * static_cast<std::int64_t>(line_bytes_) / static_cast<std::int64_t>(page_bytes_)) & mask;
+    return first.sets_moved(lines * static_cast<std::int64_t>(line_bytes_) / static_cast<std::int64_t>(page_bytes_));
   };
-  set_rotation_ = moves_->objects().empty() ? 0 : sets_of(moves_->objects().front().by);
+  const std::optional<std::uint64_t> rotation = moves_->objects().empty() ? 0 : sets_of(moves_->objects().front().by);
+  if (!rotation) return false;
+  set_rotation_ = *rotation;
   bool alike = true;
-  for (const LineMoves::Object& object : moves_->objects()) alike = alike && sets_of(object.by) == set_rotation_;
+  for (const LineMoves::Object& object : moves_->objects()) alike = alike && sets_of(object.by) == rotation;
   for (const TranslationBuffers& buffers : translations)
     buffers.pages.for_each([&](std::uint64_t page) {
       const std::optional<std::int64_t> by = page_moves(page, addresses);
-      alike = alike && by && (static_cast<std::uint64_t>(*by) & mask) == set_rotation_;
+      alike = alike && by && first.sets_moved(*by) == rotation;
     });
   return alike;
 }
@@ -242,7 +245,7 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::jump_behind(std:
   if (!goes_on(round)) {
     forget();
     const bool asked_ahead = !translations.empty() && addresses.pages_per_huge() == 0;
-    if (most == 0 || !find_moves(round, asked_ahead ? translations.front().pages.sets() : 1, addresses)) return std::nullopt;
+    if (most == 0 || !find_moves(round, asked_ahead ? &translations.front().pages : nullptr, addresses)) return std::nullopt;
   }
   last_.assign(round.begin(), round.end());
   const bool equal = has_equal_counts(slices);

@@ -13,7 +13,8 @@
 //   - the caches say that they repeat: all that they hold, its order, and what is dirty; nothing was decided by the place of a line
 //     (CacheModel::repeats);
 //   - pages that the kernel zeroes when somebody comes to them are, to the next period, what they were to this one (fresh_periods.hpp);
-//   - the translation buffers hold the same pages in the same order, moved, and the sets that they lie in move by the same number.
+//   - the translation buffers hold the same pages in the same order, moved, and the sets that they lie in move by the same number
+//   (of a folded index: pages move by a multiple of the number of sets).
 // Whatever does not move (a table that is read again in each round) counts as moving by 0. Whatever is not so: no jump.
 //
 // Comparing the caches takes as long as some slices: it is tried where two periods gave equal counts, and ever more rarely if it fails.
@@ -71,7 +72,7 @@ private:
   std::optional<Jump> jump_behind(std::span<const Work> round, std::span<const FilteredSlice* const> slices, std::uint64_t most,
                                   CacheModel&, std::vector<TranslationBuffers>&, AddressSpace&, FreshPages&);
   bool goes_on(std::span<const Work> round);
-  bool find_moves(std::span<const Work> round, std::uint64_t sets, AddressSpace&);
+  bool find_moves(std::span<const Work> round, const TranslationBuffer*, AddressSpace&);
   std::optional<std::uint64_t> period_of(std::uint64_t unit) const;
   bool has_equal_counts(std::span<const FilteredSlice* const> slices);
   bool moves_sets_alike(const std::vector<TranslationBuffers>&, const AddressSpace&);

@@ -64,7 +64,8 @@ private:
 
   void core() {
     pinned("clock and instructions a cycle", [r = repeats_](const Found& found) {
-      found(figure::clock, native::core_hertz(10 * r).value, Kind::rate);
+      found(figure::clock, native::core_hertz(native::additions_of_long_samples, 10 * r).value, Kind::rate);
+      found(figure::short_clock, native::core_hertz(native::additions_of_short_samples, 10 * r).value, Kind::rate);
       for (const native::Throughput& kind : native::core_throughput(10 * r))
         found(figure::throughput(kind.name), kind.per_second.value, Kind::rate);
       if (const double wrong = native::misprediction_nanoseconds(10 * r); wrong > 0) found(figure::misprediction, wrong, Kind::time);
@@ -95,7 +96,15 @@ private:
       const native::TranslationBuffer buffer = native::translation_buffer(page, r);
       found("tlb/page", static_cast<double>(page), Kind::other);
       found(figure::tlb_entries, buffer.entries, Kind::other);
-      if (buffer.entries > 0) found(figure::tlb_miss, buffer.miss_nanoseconds.value, Kind::other);
+      if (buffer.entries > 0) {
+        found(figure::tlb_miss, buffer.miss_nanoseconds.value, Kind::time);
+        if (buffer.independent_nanoseconds > 0) found(figure::tlb_independent, buffer.independent_nanoseconds, Kind::time);
+        // Whoever shares the core takes places from a set, and gives none.
+        const native::TranslationSets divided = native::translation_sets(page, buffer.entries, 2 * r);
+        found(figure::tlb_ways, divided.ways, Kind::rate);
+        found(figure::tlb_sets, divided.sets, Kind::other);
+        found(figure::tlb_folded, divided.folded ? 1 : 0, Kind::other);
+      }
       found(figure::stream_walk, native::stream_walk_nanoseconds(array, page, r), Kind::other);
       for (const std::size_t set : sets) found(figure::walk(set), native::page_walk_nanoseconds(set, r), Kind::other);
     });

@@ -83,10 +83,12 @@ inline std::string socket_bandwidth(std::size_t from, std::size_t to) {
   return "socket bandwidth/" + std::to_string(from) + "/" + std::to_string(to);
 }
 inline std::string sharing(std::size_t second) { return "slowdown beside the CPU before/" + std::to_string(second); }
-inline const std::string clock = "clock", misprediction = "mispredicted branch", misses_in_flight = "misses in flight",
-                         tlb_entries = "tlb/entries", tlb_miss = "tlb/miss", stream_walk = "page walk/stream", run = "read run",
-                         core_to_core_near = "core to core/near", core_to_core_far = "core to core/far", fault = "page fault/write",
-                         cold_fault = "page fault/cold", read_fault = "page fault/read", rewrite_fault = "page fault/again",
+inline const std::string clock = "clock", short_clock = "clock/short samples", misprediction = "mispredicted branch",
+                         misses_in_flight = "misses in flight", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss",
+                         tlb_independent = "tlb/independent miss", tlb_ways = "tlb/ways", tlb_sets = "tlb/sets", tlb_folded = "tlb/folded",
+                         stream_walk = "page walk/stream", run = "read run", core_to_core_near = "core to core/near",
+                         core_to_core_far = "core to core/far", fault = "page fault/write", cold_fault = "page fault/cold",
+                         read_fault = "page fault/read", rewrite_fault = "page fault/again",
                          contended_fault = "page fault/all CPUs at once", fresh_line = "page fault/line of the page",
                          huge_fault = "page fault/huge", map = "mmap and munmap", unmap_page = "munmap/page", system_call = "system call",
                          context_switch = "context switch", thread = "thread", task_call = "task/at once", task_create = "task/created",

@@ -1,6 +1,7 @@
 #include "models/machines/native/describe_host.hpp"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -59,20 +60,22 @@ private:
   static std::string level_place(const CacheDescription& cache) { return "caches." + std::to_string(cache.level) + "."; }
 
   void core() {
-    const Spread clock = host_.of(figure::clock);
+    // Instructions and mispredictions are counted for less than a millisecond.
+    const Spread clock = host_.of(figure::clock), at_once = host_.of(figure::short_clock), beside = at_once.passes > 0 ? at_once : clock;
     fields_.set(
         "clock", clock, [](double hertz) { return to_string(Frequency::hertz(std::round(hertz / 1e6) * 1e6)); },
-        "one dependent addition a cycle");
+        "one dependent addition a cycle" +
+            (at_once.passes == 0 ? "" : ", for 10 ms; for 0.7 ms " + rounded(at_once.value / 1e9, 3) + " GHz"));
     for (const std::string kind : {"issue", "integer", "fp_add", "fp_multiply", "divide", "load", "store"}) {
       const Spread per_second = host_.of(figure::throughput(kind));
       if (per_second.passes == 0) continue;
-      const Spread per_cycle = resting_on(mapped(per_second, [&](double rate) { return rate / clock.value; }), clock);
+      const Spread per_cycle = resting_on(mapped(per_second, [&](double rate) { return rate / beside.value; }), beside);
       fields_.set("core." + kind, per_cycle, Fields::number_text);
       if (kind == "fp_multiply") fields_.set("core.fp_fma", per_cycle, Fields::number_text, "as multiplications");
     }
     if (const Spread wrong = host_.of(figure::misprediction); wrong.passes > 0) {
-      const Spread cycles = mapped(wrong, [&](double nanoseconds) { return nanoseconds * 1e-9 * clock.value; });
-      fields_.set("core.misprediction", resting_on(cycles, clock), Fields::number_text,
+      const Spread cycles = mapped(wrong, [&](double nanoseconds) { return nanoseconds * 1e-9 * beside.value; });
+      fields_.set("core.misprediction", resting_on(cycles, beside), Fields::number_text,
                   "a branch on a random bit against one that is always taken, both on numbers that wait for each other");
     }
   }
@@ -272,15 +275,45 @@ private:
     reach.value = power(entries.value);
     reach.low = power(entries.low);
     reach.high = 2 * power(entries.high);
-    fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
+    if (!translation_sets(reach.value))
+      fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
     std::string walks;
     for (const std::size_t set : host_.plan.walked_sets)
       walks += "; over " + Fields::bytes_text(static_cast<double>(set)) + " small pages cost " +
                rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
     fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
+    if (const Spread independent = host_.of(figure::tlb_independent); independent.passes > 0) {
+      Spread walks = resting_on(miss, independent);
+      walks.value = std::clamp(miss.value / independent.value, 1.0, 64.0);
+      walks.low = std::clamp(miss.low / independent.high, 1.0, walks.value);
+      walks.high = std::clamp(miss.high / independent.low, walks.value, 64.0);
+      fields_.set("tlb.walks", walks, Fields::number_text,
+                  "loads that wait for each other over loads that do not, " + rounded(independent.value, 1) + " ns a miss");
+    }
     if (const Spread stream = host_.of(figure::stream_walk); stream.passes > 0)
       fields_.set("tlb.stream_walk", stream, Fields::time_text,
                   "a page of each of 1 to 8 streams of loads on small pages less the same on huge ones");
+  }
+
+  // How the buffer is divided into sets, if most passes agree and it comes to about as many entries as were found by counting; what it then
+  // has.
+  bool translation_sets(double entries) {
+    const Spread ways = host_.of(figure::tlb_ways), sets = host_.of(figure::tlb_sets), folded = host_.of(figure::tlb_folded);
+    // No buffer is known with an odd number; beside others a pass is off by one or two.
+    const auto even = [](double number) { return 2 * std::floor(std::round(number) / 2); };
+    const double all = even(ways.value) * sets.value;
+    if (ways.value < 2 || !std::has_single_bit(static_cast<unsigned>(sets.value)) || all < entries / 2 || all > 2 * entries ||
+        std::round(folded.value) != folded.value)
+      return false;
+    const Spread rests = resting_on(ways, sets);
+    fields_.set("tlb.entries", mapped(rests, [&](double number) { return even(number) * sets.value; }), Fields::count_text,
+                Fields::count_text(sets.value) + " sets; by counting, to a power of two, " + Fields::count_text(entries));
+    fields_.set("tlb.ways", mapped(rests, even), Fields::count_text, "pages of one set of which fewer than a quarter miss");
+    fields_.set(
+        "tlb.index", folded, [](double number) { return std::string{number > 0 ? "folded" : "low"}; },
+        "whether pages whose numbers' low bits are the same, or the XOR of two fields, lie in one set");
+    fields_.without_bounds("tlb.index");
+    return true;
   }
 
   void bandwidths() {

@@ -17,38 +17,12 @@
 #include <thread>
 #include <utility>
 
+#include "models/machines/native/chase.hpp"
 #include "models/machines/native/measuring.hpp"
 #include "models/machines/native/random_cycle.hpp"
 #include "sim/base/errors.hpp"
 
 namespace homenode::native {
-namespace {
-
-// Each line holds the address of the next one. `place` gives the address of a line by its number; it is written in order, which takes no
-// time to speak of.
-template <class Place>
-void link_lines(std::size_t lines, Place place) {
-  for (std::size_t line = 0; line < lines; ++line) {
-    char* next = place(next_in_cycle(line, lines));
-    std::memcpy(place(line), &next, sizeof next);
-  }
-}
-
-Spread nanoseconds_of_a_chase(const char* start, std::size_t lines, unsigned repeats) {
-  const std::size_t loads = std::clamp<std::size_t>(lines, 200'000, 1'500'000);
-  const char* at = start;
-  std::vector<double> samples;
-  for (unsigned repeat = 0; repeat <= repeats; ++repeat) {  // the first round warms up
-    const double seconds = seconds_of([&] {
-      for (std::size_t load = 0; load < loads; ++load) at = *reinterpret_cast<const char* const*>(at);
-      keep(at);
-    });
-    if (repeat > 0) samples.push_back(seconds / static_cast<double>(loads) * 1e9);
-  }
-  return least(samples);
-}
-
-}  // namespace
 
 Spread least(const std::vector<double>& times) {
   if (times.empty()) return {};
@@ -133,12 +107,13 @@ void on_cpu(unsigned cpu, const std::function<void()>& work) {
   if (failure) std::rethrow_exception(failure);
 }
 
-Spread core_hertz(unsigned repeats) {
+Spread core_hertz(std::uint64_t additions, unsigned repeats) {
   std::vector<double> samples;
-  constexpr std::uint64_t rounds = 20'000, additions = 100;  // half a millisecond: most samples see no interrupt
+  constexpr std::uint64_t of_a_round = 100;
+  const std::uint64_t rounds = additions / of_a_round;
   for (unsigned repeat = 0; repeat <= repeats; ++repeat) {
     std::uint64_t value = 1;
-    const double seconds = seconds_of([&value] {
+    const double seconds = seconds_of([&value, rounds] {
       std::uint64_t sum = value;  // in a register
       for (std::uint64_t round = 0; round < rounds; ++round) {
 #if defined(__x86_64__)
@@ -146,7 +121,7 @@ Spread core_hertz(unsigned repeats) {
 #elif defined(__aarch64__)
         asm volatile(".rept 100\n add %0, %0, %0\n .endr" : "+r"(sum));
 #else
-        for (std::uint64_t addition = 0; addition < additions; ++addition) {
+        for (std::uint64_t addition = 0; addition < of_a_round; ++addition) {
           sum += sum;
           asm volatile("" : "+r"(sum));
         }
@@ -155,7 +130,7 @@ Spread core_hertz(unsigned repeats) {
       value = sum;
     });
     keep(value);
-    if (repeat > 0) samples.push_back(static_cast<double>(rounds * additions) / seconds);
+    if (repeat > 0) samples.push_back(static_cast<double>(rounds * of_a_round) / seconds);
   }
   return most(samples);
 }
@@ -164,28 +139,6 @@ Spread chase_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned
   const std::size_t lines = std::max<std::size_t>(4, std::min(working_set, buffer.size()) / line_bytes);
   link_lines(lines, [&](std::size_t line) { return buffer.data() + line * line_bytes; });
   return nanoseconds_of_a_chase(buffer.data(), lines, repeats);
-}
-
-TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {
-  constexpr std::size_t most_pages = 8192;
-  const Buffer sparse{most_pages * page, Buffer::Pages::small}, dense{most_pages * line_bytes};
-  std::vector<std::pair<std::size_t, Spread>> excess;  // of one line a page over lines side by side, by number of pages
-  for (std::size_t pages = 16; pages <= most_pages; pages *= 2) {
-    link_lines(pages, [&](std::size_t line) { return dense.data() + line * line_bytes; });
-    const double side_by_side = nanoseconds_of_a_chase(dense.data(), pages, repeats).value;
-    // Line p lies at another place of page p, so that the pages' lines do not fall into the same sets.
-    const auto place = [&](std::size_t number) { return sparse.data() + number * page + number * line_bytes % page; };
-    link_lines(pages, place);
-    const Spread one_a_page = nanoseconds_of_a_chase(place(0), pages, repeats);
-    excess.push_back({pages, least({one_a_page.low - side_by_side, one_a_page.high - side_by_side})});
-  }
-  const Spread last = excess.back().second;
-  TranslationBuffer buffer;
-  if (last.low <= 1) return buffer;  // less than a nanosecond is noise
-  buffer.miss_nanoseconds = last;
-  for (const auto& [pages, cost] : excess)
-    if (cost.value < last.value / 2) buffer.entries = static_cast<unsigned>(pages);
-  return buffer;
 }
 
 Spread gather_nanoseconds(const Buffer& buffer, std::size_t working_set, unsigned repeats) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
@@ -50,8 +51,10 @@ void pin_this_thread(unsigned cpu);
 // On a thread of its own that is pinned, so that the caller's affinity stays as it is; throws what `work` throws.
 void on_cpu(unsigned cpu, const std::function<void()>& work);
 
-// A chain of dependent additions: one a cycle on every core of today.
-Spread core_hertz(unsigned repeats);
+// A chain of dependent additions, one a cycle on every core of today; a sample is of so many. For less than a millisecond a core may run
+// faster than it does for long: by 5 % on a virtual machine whose clock goes up and down.
+inline constexpr std::uint64_t additions_of_long_samples = 30'000'000, additions_of_short_samples = 2'000'000;
+Spread core_hertz(std::uint64_t additions, unsigned repeats);
 
 // Nanoseconds of a load that waits for the one before, over `working_set` bytes in an order that no prefetcher follows.
 Spread chase_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);
@@ -59,12 +62,23 @@ Spread chase_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeat
 Spread gather_nanoseconds(const Buffer&, std::size_t working_set, unsigned repeats);
 
 // The translation buffer for pages of `page` bytes: how many pages it reaches, and what a miss costs more than a hit.
-// Found by dependent loads, one line a page, against the same number of lines side by side; entries = 0 if nothing shows.
+// Found by dependent loads, one line a page, against the same number of lines side by side; entries = 0 if nothing shows. 0 if
+// what a miss costs independent loads does not show.
 struct TranslationBuffer {
   unsigned entries = 0;
   Spread miss_nanoseconds;
+  double independent_nanoseconds = 0;
 };
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats);
+
+// How a buffer of about `entries` translations is divided. Pages lie in one set if the low bits of their numbers are the same, or the XOR
+// of these and as many next ones: the most sets for which twice as many such pages as a set has ways are not held. ways = 0 if there is
+// none.
+struct TranslationSets {
+  unsigned ways = 0, sets = 0;
+  bool folded = false;
+};
+TranslationSets translation_sets(std::size_t page, unsigned entries, unsigned repeats);
 
 enum class Kernel { read, copy_regular, copy_nontemporal, triad, write_regular, write_nontemporal, update };
 std::string name_of(Kernel);

@@ -97,6 +97,19 @@ TEST(DescribeHost, PutsFiguresInThePlaceOfGuesses) {
   EXPECT_EQ(parameter(file, "clock").confidence, "A");
 }
 
+// A core that runs at 4 GHz, and at 4.2 for a moment: what is counted within that moment is of 4.2.
+TEST(DescribeHost, InstructionsAreCountedByTheClockBesideThem) {
+  Host host;
+  host.values[figure::short_clock] = 4.2e9;
+  host.values[figure::throughput("issue")] = 25.2e9;
+  host.values[figure::misprediction] = 5;
+  const MachineFile file = host.describe();
+  EXPECT_EQ(file.machine.clock, Frequency::hertz(4e9));
+  EXPECT_NEAR(file.machine.core.issue, 6, 1e-6);
+  EXPECT_NEAR(file.machine.core.misprediction, 21, 1e-6);
+  EXPECT_THAT(parameter(file, "clock").note, HasSubstr("4.200 GHz"));
+}
+
 // A line takes 0.64 ns from the second level (100 GB/s), and eight loads 0.7 ns in the first.
 TEST(DescribeHost, LinesThatKeepLoadsWaitingShow) {
   const auto share = [](double from_second) {
@@ -267,6 +280,33 @@ TEST(DescribeHost, TheCacheThatIsThereStandsBesideTheOneThatIsTold) {
   EXPECT_NEAR(static_cast<double>(share.machine.caches[2].size.count()), 8 << 20, 1 << 19);
   EXPECT_THAT(parameter(share, "caches.3.size").note, HasSubstr("what is really there is used; hwloc tells 32 MiB"));
   EXPECT_EQ(parameter(share, "caches.3.size").confidence, "A");
+}
+
+// A buffer of 16 ways and 128 sets that counting found to reach 1024 pages; misses that overlap two at a time.
+TEST(DescribeHost, ATranslationBufferHasWhatItsSetsHold) {
+  const auto described = [](double ways, double sets, double folded) {
+    Host host;
+    host.values["tlb/page"] = 4096;
+    host.values[figure::tlb_entries] = 1024;
+    host.values[figure::tlb_miss] = 20;
+    host.values[figure::tlb_independent] = 10;
+    host.values[figure::tlb_ways] = ways;
+    host.values[figure::tlb_sets] = sets;
+    host.values[figure::tlb_folded] = folded;
+    return host.describe().machine.tlb;
+  };
+  const TlbDescription folded = described(16, 128, 1);
+  EXPECT_EQ(folded.entries, 2048u);
+  EXPECT_EQ(folded.ways, 16u);
+  EXPECT_EQ(folded.index, TlbIndex::folded);
+  EXPECT_EQ(folded.walks, 2);
+  EXPECT_EQ(described(17, 128, 1).ways, 16u);  // no such number
+  EXPECT_EQ(described(4, 256, 0).index, TlbIndex::low);
+  for (const TlbDescription& unknown : {described(0, 0, 0), described(16, 512, 1), described(16, 192, 1), described(16, 128, 0.5)}) {
+    EXPECT_EQ(unknown.entries, 1024u);
+    EXPECT_EQ(unknown.ways, 0u);
+    EXPECT_EQ(unknown.index, TlbIndex::low);
+  }
 }
 
 // Latencies beyond the size that the level is said to have, as of sets whose translations are at hand, tell nothing of it.

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <bit>
 
 #include "models/machines/machine_fields.hpp"
 #include "models/machines/machine_writer.hpp"
@@ -75,6 +76,16 @@ TEST(Measure, LinesOfOneSetAreThoseThatTheBufferHas) {
   const native::Buffer buffer{std::size_t{1} << 20};
   EXPECT_GT(native::same_set_nanoseconds(buffer, 100, 4096, 1), 0);
   EXPECT_GT(native::same_set_nanoseconds(buffer, 1'000'000, 4096, 1), 0);
+}
+
+TEST(Measure, ATranslationBufferIsDividedIntoSetsOrNothingIsSaid) {
+  const native::TranslationSets divided = native::translation_sets(4096, 2048, 1);
+  if (divided.ways == 0) {
+    EXPECT_EQ(divided.sets, 0u);
+    return;
+  }
+  EXPECT_TRUE(std::has_single_bit(divided.sets));
+  EXPECT_LE(divided.ways, 64u);
 }
 
 TEST(Measure, MemoryLiesOnANodeThatIsThere) {
@@ -194,7 +205,7 @@ TEST(HostLoad, OthersThatUseProcessorsAreSaidAndSoAreHypervisors) {
 
 TEST(HostLoad, UsageGrowsWithTheProcessorsTime) {
   const native::Usage before = native::usage_now();
-  native::core_hertz(1);
+  native::core_hertz(native::additions_of_short_samples, 1);
   const native::Usage spent = native::usage_now() - before;
   EXPECT_GT(spent.cpu_seconds, 0);
 }

@@ -10,10 +10,10 @@ constexpr TlbDescription without{.entries = 64, .miss_penalty = Time::nanosecond
 constexpr TlbDescription with{.entries = 64, .miss_penalty = Time::nanoseconds(20), .stream_walk = Time::nanoseconds(100)};
 
 // Two groups: streams of 3 and 2 pages at 16 outstanding lines, and 4 pages of single lines at 10; then a stream of 1 page.
-PageWalks two_groups() {
+PageWalks two_groups(double at_once = 0) {
   PageWalks sum;
   {
-    GroupWalks walks{sum};
+    GroupWalks walks{sum, at_once};
     walks.add(3, 16, true);
     walks.add(2, 16, true);
     walks.add(4, 10, false);
@@ -40,6 +40,14 @@ TEST(PageWalks, OfStreamsFromTheOutermostCacheAreAsAllOthers) {
   EXPECT_NEAR(two_groups().seconds(with, 0.5), (two_groups().seconds(with, 0) + two_groups().seconds(with, 1)) / 2, 1e-18);
 }
 
+TEST(PageWalks, OfAccessesThatAreNotFollowedOverlapNoMoreThanTheCoreWalksAtATime) {
+  // 4 pages two at a time; streams that a prefetcher follows as before.
+  EXPECT_NEAR(two_groups(2).seconds(without, 1), (6.0 / 16 + 4.0 / 2) * 20e-9, 1e-18);
+  EXPECT_NEAR(two_groups(2).seconds(with, 1), 4 * 100e-9 + 2 * 20e-9, 1e-18);
+  EXPECT_EQ(two_groups(10).seconds(without, 1), two_groups().seconds(without, 1));
+  EXPECT_EQ(two_groups(64).seconds(without, 1), two_groups().seconds(without, 1));
+}
+
 TEST(PageWalks, AddUp) {
   PageWalks twice = two_groups();
   twice += two_groups();
@@ -49,7 +57,7 @@ TEST(PageWalks, AddUp) {
 
 TEST(PageWalks, OfTranslatedPagesTakeNoTime) {
   PageWalks sum;
-  GroupWalks{sum}.add(0, 16, true);
+  GroupWalks{sum, 0}.add(0, 16, true);
   EXPECT_EQ(sum.seconds(with, 1), 0);
 }
 
