@@ -1,23 +1,27 @@
 // Between an endless supply of instructions and the core: what follows a branch that was predicted wrong is not fetched before that branch
-// has executed. Without such branches it lets everything pass.
+// has executed, and what follows a taken one not before the front end has found it. Without such branches it lets everything pass.
 #pragma once
 
 #include <llvm/MCA/HWEventListener.h>
 #include <llvm/MCA/Stages/Stage.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
+
+#include "models/core/taken_branches.hpp"
 
 namespace homenode {
 
 class FetchStage final : public llvm::mca::Stage, public llvm::mca::HWEventListener {
 public:
   // `wrong`: by instruction of the stream, growing. `refill`: cycles from a wrong one's execution to the dispatch of what follows it.
-  FetchStage(std::vector<std::uint32_t> wrong, unsigned refill) : wrong_{std::move(wrong)}, refill_{refill} {}
+  FetchStage(std::vector<std::uint32_t> wrong, unsigned refill, std::vector<TakenBranch> taken, const BranchTargets& targets)
+      : wrong_{std::move(wrong)}, refill_{refill}, taken_{std::move(taken)}, targets_{targets} {}
 
   bool hasWorkToComplete() const override { return false; }
   bool isAvailable(const llvm::mca::InstRef& reference) const override {
-    return !waits_ && cycle_ >= resumes_ && checkNextStage(reference);
+    return !waits_ && cycle_ >= resumes_ && cycle_ >= found_ && checkNextStage(reference);
   }
   llvm::Error cycleStart() override {
     ++cycle_;
@@ -26,6 +30,10 @@ public:
   llvm::Error execute(llvm::mca::InstRef& reference) override {
     // It may execute at once.
     if (next_ < wrong_.size() && reference.getSourceIndex() == wrong_[next_]) waits_ = true;
+    if (next_taken_ < taken_.size() && reference.getSourceIndex() == taken_[next_taken_].instruction) {
+      const std::uint64_t earliest = cycle_ > targets_.ahead ? cycle_ - targets_.ahead : 0;
+      found_ = std::max(found_, earliest) + (taken_[next_taken_++].is_far ? targets_.far : targets_.near);
+    }
     return moveToTheNextStage(reference);
   }
 
@@ -36,14 +44,18 @@ public:
     waits_ = false;
     ++next_;
     resumes_ = cycle_ + 1 + refill_;
+    found_ = std::max(found_, resumes_);
   }
 
 private:
   std::vector<std::uint32_t> wrong_;
   unsigned refill_;
-  std::size_t next_ = 0;
+  std::vector<TakenBranch> taken_;
+  BranchTargets targets_;
+  std::size_t next_ = 0, next_taken_ = 0;
   bool waits_ = false;
   std::uint64_t cycle_ = 0, resumes_ = 0;
+  std::uint64_t found_ = 0;  // the cycle from which the code behind the last taken branch can come
 };
 
 }  // namespace homenode

@@ -16,6 +16,7 @@
 #include "models/core/data_flow.hpp"
 #include "models/core/fetch_stage.hpp"
 #include "models/core/own_subtarget.hpp"
+#include "models/core/taken_branches.hpp"
 #include "models/core/window_stream.hpp"
 #include "sim/base/errors.hpp"
 
@@ -153,7 +154,9 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   llvm::mca::RegisterFile registers{model, target.registers(), 0};
   LoadStoreUnit memory{model, stream.forwarding, delay_of(latency)};
   llvm::mca::Scheduler scheduler{model, memory};
-  auto fetch = std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill);
+  const BranchTargets targets = branch_targets(target);
+  auto fetch =
+      std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill, taken_branches(stream, window, targets), targets);
   FetchStage& fetching = *fetch;
   llvm::mca::Pipeline pipeline;
   pipeline.appendStage(std::make_unique<llvm::mca::EntryStage>(source));

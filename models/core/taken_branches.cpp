@@ -1,0 +1,95 @@
+#include "models/core/taken_branches.hpp"
+
+#include <algorithm>
+#include <optional>
+
+#include "models/core/own_subtarget.hpp"
+
+namespace homenode {
+namespace {
+
+// How many others came between a branch and the same one before: none before it, none behind it in the window.
+struct Visit {
+  std::optional<std::size_t> before;
+  std::optional<std::size_t> until_end;
+};
+
+class Recency {
+public:
+  // Others since its last visit; nothing at its first one.
+  std::optional<std::size_t> visit(std::uint64_t site) {
+    const auto found = std::find(sites_.begin(), sites_.end(), site);
+    const auto others = static_cast<std::size_t>(found - sites_.begin());
+    const bool known = found != sites_.end();
+    if (known) sites_.erase(found);
+    sites_.insert(sites_.begin(), site);
+    return known ? std::optional{others} : std::nullopt;
+  }
+  std::size_t size() const { return sites_.size(); }
+
+private:
+  std::vector<std::uint64_t> sites_;  // the last one first
+};
+
+// By d: the share of visits that are followed by another one of the same branch after d others or more, for d up to `most`.
+std::vector<double> survival(const std::vector<Visit>& visits, std::size_t most) {
+  std::vector<double> again(most + 1), at_risk(most + 2);  // of each distance; of that one and more
+  for (const Visit& visit : visits) {
+    if (visit.before && *visit.before <= most) again[*visit.before] += 1;
+    if (visit.before) at_risk[std::min(*visit.before, most + 1)] += 1;
+    if (visit.until_end && *visit.until_end > 0) at_risk[std::min(*visit.until_end - 1, most + 1)] += 1;  // not again after fewer
+  }
+  for (std::size_t d = most + 1; d-- > 0;) at_risk[d] += at_risk[d + 1];
+  std::vector<double> share(most + 1, 1);
+  for (std::size_t d = 0; d < most; ++d) share[d + 1] = at_risk[d] > 0 ? share[d] * (1 - again[d] / at_risk[d]) : share[d];
+  return share;
+}
+
+}  // namespace
+
+// A Golden Cove takes a cycle from one jump to the next where 128 jumps or fewer go round, two with more, up to some 5000
+// (docs/decisions/0083).
+BranchTargets branch_targets(const CoreTarget& target) {
+  return {.entries = target.own() != nullptr && target.own()->is_golden_cove() ? 128U : 0U};
+}
+
+std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
+  std::vector<TakenBranch> taken;
+  if (targets.entries == 0 || window.is_cut) return taken;
+  std::vector<std::uint64_t> sites;
+  for (std::size_t i = 0; i + 1 < window.blocks.size(); ++i) {
+    const CoreBlock &block = *window.blocks[i], &behind = *window.blocks[i + 1];
+    if (!block.address || !behind.address || block.instructions.empty()) continue;
+    const std::uint64_t end = *block.address + static_cast<std::uint64_t>(block.instructions.back().next);
+    if (*behind.address == end) continue;
+    taken.push_back({.instruction = stream.first[i + 1] - 1});
+    sites.push_back(end);
+  }
+  std::vector<Visit> visits(sites.size());
+  Recency forward, backward;
+  std::vector<std::size_t> known(sites.size());  // that differ, before it
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    known[i] = forward.size();
+    visits[i].before = forward.visit(sites[i]);
+  }
+  for (std::size_t i = sites.size(); i-- > 0;) {
+    const std::size_t behind = backward.size();
+    if (!backward.visit(sites[i])) visits[i].until_end = behind;
+  }
+  const std::vector<double> share = survival(visits, targets.entries);
+  double chances = 0.5;
+  for (std::size_t i = 0; i < sites.size(); ++i) {
+    if (visits[i].before) {
+      taken[i].is_far = *visits[i].before >= targets.entries;
+    } else if (known[i] >= targets.entries) {
+      taken[i].is_far = true;
+    } else if (share[known[i]] > 0) {
+      chances += share[targets.entries] / share[known[i]];
+      taken[i].is_far = chances >= 1;
+      if (taken[i].is_far) chances -= 1;
+    }
+  }
+  return taken;
+}
+
+}  // namespace homenode

@@ -1,0 +1,67 @@
+// Jumps that go round, few and many, against what a Xeon of family 6, model 207 takes (docs/decisions/0083).
+#include "models/core/taken_branches.hpp"
+
+#include <gtest/gtest.h>
+
+#include <iomanip>
+#include <sstream>
+#include <string>
+
+#include "models/core/core_request.hpp"
+#include "models/core/core_times.hpp"
+#include "tests/support/block_cycles.hpp"
+
+namespace homenode::test {
+namespace {
+
+// Cycles of a block, the mean of `sites` that follow each other round and round; each begins 64 bytes behind the one before, and none ends
+// there. Without `addresses` none says where it is.
+double cycles_a_block(int sites, int rounds, const std::string& bytes, const std::string& cpu = "sapphirerapids", bool addresses = true) {
+  std::ostringstream request;
+  request << "cpu " << cpu << '\n';
+  for (int site = 0; site < sites; ++site) {
+    request << "block " << site << ' ' << bytes;
+    if (addresses) request << ' ' << std::hex << 0x401000 + 64 * site << std::dec;
+    request << '\n';
+  }
+  request << "sequence";
+  for (int i = 0; i < sites * rounds; ++i) request << ' ' << i % sites;
+  request << "\nend\n";
+  std::istringstream input{request.str()};
+  const BlockTimes times = core_times(read_core_request(input));
+  double sum = 0;
+  for (const auto& [id, time] : times.blocks) sum += time.cycles;
+  return sum / sites;
+}
+
+const std::string jump = "eb3e";
+
+TEST(TakenBranches, FewThatGoRoundTakeACycle) {
+  EXPECT_NEAR(cycles_a_block(100, 5, jump), 1, 0.05);
+  EXPECT_NEAR(cycles_a_block(128, 5, jump), 1, 0.05);
+}
+
+TEST(TakenBranches, ManyTakeTwo) {
+  EXPECT_NEAR(cycles_a_block(129, 5, jump), 2, 0.05);
+  EXPECT_NEAR(cycles_a_block(300, 3, jump), 2, 0.05);
+}
+
+TEST(TakenBranches, ThatNeverComeAgainAreTakenForMany) { EXPECT_NEAR(cycles_a_block(100, 1, jump), 2, 0.05); }
+
+TEST(TakenBranches, HideBehindTheCodeBetweenThem) {
+  const std::string code = times(18, "4d89c1") + jump;  // mov %r8, %r9: six a cycle
+  EXPECT_NEAR(cycles_a_block(200, 2, code), cycles_a_block(50, 8, code), 0.1);
+}
+
+TEST(TakenBranches, OfCodeWithoutAddressesAndOtherCoresAreNotLimited) {
+  EXPECT_LT(cycles_a_block(200, 3, jump, "sapphirerapids", false), 0.5);
+  EXPECT_LT(cycles_a_block(200, 3, jump, "icelake-server"), 0.6);
+}
+
+TEST(TakenBranches, AreThoseBehindWhichTheCodeGoesOnElsewhere) {
+  // Eight instructions of 8 bytes end where the next block begins: six a cycle.
+  EXPECT_NEAR(cycles_a_block(200, 3, times(8, "0f1f840000000000")), 8.0 / 6, 0.1);
+}
+
+}  // namespace
+}  // namespace homenode::test
