@@ -142,6 +142,12 @@ CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requeste
     block.instructions.push_back(read(decoded, prefix != 0));
     block.instructions.back().next = static_cast<std::int64_t>(at);
     const std::size_t count = block.instructions.size();
+    const llvm::MCInstrDesc& description = target_.instructions().get(decoded.getOpcode());
+    const bool is_relative = decoded.getNumOperands() > 0 && decoded.getOperand(0).isImm();
+    block.ending = description.isConditionalBranch() && is_relative                           ? CoreBlock::Ending::may_jump
+                   : description.isBranch() || description.isCall() || description.isReturn() ? CoreBlock::Ending::jumps
+                                                                                              : CoreBlock::Ending::goes_on;
+    if (block.ending == CoreBlock::Ending::may_jump) block.target = block.instructions.back().next + decoded.getOperand(0).getImm();
     if (corrections_ && count > 1 && target_.instructions().get(decoded.getOpcode()).isConditionalBranch())
       fuse_branch(block.instructions[count - 2], before, block.instructions[count - 1], CoreTarget::mnemonic(target_.text(decoded)));
     before = decoded;

@@ -37,9 +37,14 @@ struct CoreInstruction {
 };
 
 struct CoreBlock {
+  // What its last instruction does with the code behind it.
+  enum class Ending { goes_on, may_jump, jumps };
+
   std::uint64_t id = 0;
   std::optional<std::uint64_t> address;  // of its first byte, comparable between blocks
   std::vector<CoreInstruction> instructions;
+  Ending ending = Ending::goes_on;
+  std::int64_t target = 0;  // of one that may jump, from the block's begin
 };
 
 class BlockReader {

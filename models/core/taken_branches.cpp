@@ -45,6 +45,16 @@ std::vector<double> survival(const std::vector<Visit>& visits, std::size_t most)
   return share;
 }
 
+// Whether the code goes on elsewhere. Captured code has other code between its blocks, and the addresses are of that: a block begins a
+// little behind the place where the branch to it goes. Where the one that a branch falls through to begins before the branch's target, the
+// target's begins there or behind it.
+bool is_taken(const CoreBlock& block, const CoreBlock& behind) {
+  if (block.ending != CoreBlock::Ending::may_jump) return block.ending == CoreBlock::Ending::jumps;
+  const auto begin = static_cast<std::int64_t>(*behind.address - *block.address);
+  const bool is_backward = block.target < block.instructions.back().next;
+  return is_backward ? begin < block.instructions.back().next : begin >= block.target;
+}
+
 }  // namespace
 
 // A Golden Cove takes a cycle from one jump to the next where 128 jumps or fewer go round, two with more, up to some 5000
@@ -60,10 +70,9 @@ std::vector<TakenBranch> taken_branches(const WindowStream& stream, const Window
   for (std::size_t i = 0; i + 1 < window.blocks.size(); ++i) {
     const CoreBlock &block = *window.blocks[i], &behind = *window.blocks[i + 1];
     if (!block.address || !behind.address || block.instructions.empty()) continue;
-    const std::uint64_t end = *block.address + static_cast<std::uint64_t>(block.instructions.back().next);
-    if (*behind.address == end) continue;
+    if (!is_taken(block, behind)) continue;
     taken.push_back({.instruction = stream.first[i + 1] - 1});
-    sites.push_back(end);
+    sites.push_back(*block.address);
   }
   std::vector<Visit> visits(sites.size());
   Recency forward, backward;

@@ -23,9 +23,9 @@ struct TakenBranch {
   std::uint32_t instruction = 0;  // of the stream: the one behind which the code goes on elsewhere
   bool is_far = false;
 };
-// Of a window whose blocks tell their addresses, in its order. A branch that the window has not had before is far by the chance that others
-// of it were, which come again or, until its end, do not (E. L. Kaplan and P. Meier, Journal of the American Statistical Association 53,
-// 1958); chances are spread evenly.
+// Of a window whose blocks tell their addresses, in its order: jumps, calls, returns, and conditional branches that are taken. A branch
+// that the window has not had before is far by the chance that others of it were, which come again or, until its end, do not (E. L. Kaplan
+// and P. Meier, Journal of the American Statistical Association 53, 1958); chances are spread evenly.
 std::vector<TakenBranch> taken_branches(const WindowStream&, const WindowOfBlocks&, const BranchTargets&);
 
 }  // namespace homenode

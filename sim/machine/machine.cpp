@@ -366,7 +366,7 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
   check.not_negative("the barrier log factor", machine.barrier_log_factor);
   check.not_negative("the reduction log factor", machine.reduction_log_factor);
   check.positive("the TLB page", machine.tlb.page);
-  check.require(machine.tlb.ways <= machine.tlb.entries, "tlb.ways", std::to_string(machine.tlb.ways),
+  check.require(machine.tlb.entries == 0 || machine.tlb.ways <= machine.tlb.entries, "tlb.ways", std::to_string(machine.tlb.ways),
                 "at most the " + std::to_string(machine.tlb.entries) + " entries");
   check.require(machine.tlb.walks == 0 || (machine.tlb.walks >= 1 && machine.tlb.walks <= 64), "tlb.walks",
                 std::to_string(machine.tlb.walks), "0 (not known), or from 1 to 64");

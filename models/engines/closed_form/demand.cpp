@@ -404,7 +404,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
     }
     if (found.distance > reach && reach > 0) {
       const double pages = lines / static_cast<double>(table_.lines_per_page());
-      const bool followed = part.reads && part.parallelism > static_cast<float>(machine_.miss_buffers), stream = streams_walk && followed;
+      const bool followed = part.parallelism > static_cast<float>(machine_.miss_buffers), stream = streams_walk && part.reads && followed;
       const double at_once = followed || machine_.tlb.walks == 0 ? parallelism : std::min(parallelism, machine_.tlb.walks);
       if (stream) stream_pages = std::max(stream_pages, pages * found.memory);
       row[Rows::walks] += pages / at_once * (stream ? 1 - found.memory : 1);

@@ -71,7 +71,7 @@ CacheStage::Passed CacheStage::pass(const Work& work, AddressSpace& addresses, c
 }
 
 void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, AddressSpace& addresses, PageWalks& walked) {
-  GroupWalks walks{walked, machine_.tlb.walks};
+  GroupWalks walks{walked, machine_};
   for (const FilteredSlice::Touch& touch : slice.touches) {
     addresses.note_touch(touch.range, touch.writes, place);
     if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
@@ -246,7 +246,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   if (collected_.groups.size() <= collected_.count) collected_.groups.emplace_back();
   Group& group = collected_.groups[collected_.count];
   if (!touches.next(group.touches)) return false;
-  GroupWalks walks{slice.walks, machine_.tlb.walks};
+  GroupWalks walks{slice.walks, machine_};
   group_begins_ = true;
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);

@@ -38,15 +38,16 @@ struct PageWalks {
 // Adds up the walks of one group's touches.
 class GroupWalks {
 public:
-  // `at_once`: TlbDescription::walks.
-  GroupWalks(PageWalks& sum, double at_once) : sum_{sum}, least_weight_{at_once > 0 ? 1 / at_once : 0} {}
+  GroupWalks(PageWalks& sum, const Machine& machine)
+      : sum_{sum}, least_weight_{machine.tlb.walks > 0 ? 1 / machine.tlb.walks : 0}, misses_{static_cast<float>(machine.miss_buffers)} {}
   GroupWalks(const GroupWalks&) = delete;
   GroupWalks& operator=(const GroupWalks&) = delete;
   ~GroupWalks() { next_group(); }
 
   void add(std::uint64_t pages, float parallelism, bool followed) {
     if (pages == 0) return;
-    const double of_one = followed ? 1.0 / parallelism : std::max(1.0 / parallelism, least_weight_);
+    // More lines outstanding than a core asks for by itself: a prefetcher follows, loads (`followed`) or stores.
+    const double of_one = parallelism > misses_ ? 1.0 / parallelism : std::max(1.0 / parallelism, least_weight_);
     const double weight = static_cast<double>(pages) * of_one;
     sum_.pages += pages;
     sum_.weight += weight;
@@ -62,6 +63,7 @@ public:
 private:
   PageWalks& sum_;
   double least_weight_;
+  float misses_;
   std::uint64_t most_ = 0;
 };
 

@@ -101,9 +101,11 @@ private:
         if (buffer.independent_nanoseconds > 0) found(figure::tlb_independent, buffer.independent_nanoseconds, Kind::time);
         // Whoever shares the core takes places from a set, and gives none.
         const native::TranslationSets divided = native::translation_sets(page, buffer.entries, 2 * r);
-        found(figure::tlb_ways, divided.ways, Kind::rate);
-        found(figure::tlb_sets, divided.sets, Kind::other);
-        found(figure::tlb_folded, divided.folded ? 1 : 0, Kind::other);
+        if (divided.ways > 0) {
+          found(figure::tlb_ways, divided.ways, Kind::rate);
+          found(figure::tlb_sets, divided.sets, Kind::other);
+          found(figure::tlb_folded, divided.folded ? 1 : 0, Kind::other);
+        }
       }
       found(figure::stream_walk, native::stream_walk_nanoseconds(array, page, r), Kind::other);
       for (const std::size_t set : sets) found(figure::walk(set), native::page_walk_nanoseconds(set, r), Kind::other);

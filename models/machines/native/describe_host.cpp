@@ -295,20 +295,21 @@ private:
                   "a page of each of 1 to 8 streams of loads on small pages less the same on huge ones");
   }
 
-  // How the buffer is divided into sets, if most passes agree and it comes to about as many entries as were found by counting; what it then
-  // has.
+  // How the buffer is divided into sets, if most passes tell and their middle is a number of sets that comes to about as many entries as
+  // were found by counting; that many it then has.
   bool translation_sets(double entries) {
     const Spread ways = host_.of(figure::tlb_ways), sets = host_.of(figure::tlb_sets), folded = host_.of(figure::tlb_folded);
-    // No buffer is known with an odd number; beside others a pass is off by one or two.
-    const auto even = [](double number) { return 2 * std::floor(std::round(number) / 2); };
-    const double all = even(ways.value) * sets.value;
-    if (ways.value < 2 || !std::has_single_bit(static_cast<unsigned>(sets.value)) || all < entries / 2 || all > 2 * entries ||
+    // From 8 ways on no number that is odd is known; beside others a pass is off by one or two.
+    const auto whole = [](double number) { return number < 8 ? std::round(number) : 2 * std::floor(std::round(number) / 2); };
+    const double all = whole(ways.value) * sets.value;
+    if (2 * ways.passes <= host_.of(figure::tlb_entries).passes || ways.value < 2 ||
+        !std::has_single_bit(static_cast<unsigned>(sets.value)) || all < entries / 2 || all > 2 * entries ||
         std::round(folded.value) != folded.value)
       return false;
     const Spread rests = resting_on(ways, sets);
-    fields_.set("tlb.entries", mapped(rests, [&](double number) { return even(number) * sets.value; }), Fields::count_text,
+    fields_.set("tlb.entries", mapped(rests, [&](double number) { return whole(number) * sets.value; }), Fields::count_text,
                 Fields::count_text(sets.value) + " sets; by counting, to a power of two, " + Fields::count_text(entries));
-    fields_.set("tlb.ways", mapped(rests, even), Fields::count_text, "pages of one set of which fewer than a quarter miss");
+    fields_.set("tlb.ways", mapped(rests, whole), Fields::count_text, "pages of one set of which fewer than a quarter miss");
     fields_.set(
         "tlb.index", folded, [](double number) { return std::string{number > 0 ? "folded" : "low"}; },
         "whether pages whose numbers' low bits are the same, or the XOR of two fields, lie in one set");

@@ -72,7 +72,7 @@ struct TranslationBuffer {
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats);
 
 // How a buffer of about `entries` translations is divided. Pages lie in one set if the low bits of their numbers are the same, or the XOR
-// of these and as many next ones: the most sets for which twice as many such pages as a set has ways are not held. ways = 0 if there is
+// of these and as many next ones: the most sets for which more such pages than a set has ways are not held. ways = 0 if there is
 // none.
 struct TranslationSets {
   unsigned ways = 0, sets = 0;

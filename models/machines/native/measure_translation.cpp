@@ -121,22 +121,24 @@ TranslationSets translation_sets(std::size_t page, unsigned entries, unsigned re
   if (!region.given()) return {};
   const SetProbe probe{region.data(), page, repeats};
   constexpr std::size_t most_ways = 32;
-  // From many sets on: pages that lie in one of few sets lie in several of many.
-  for (std::size_t sets = 512; sets >= 16; sets /= 2) {
-    const std::size_t ways = std::max<std::size_t>(entries / sets, 2);
-    if (ways > most_ways) break;
-    for (const bool folded : {false, true}) {
+  constexpr double slow = 1.5;
+  // First with a few pages more than a set of so many entries should have, then with twice as many, for there may be nearly twice as many
+  // entries. From many sets on: pages that lie in one of few sets lie in several of many.
+  for (const std::size_t times : {1, 2})
+    for (std::size_t sets = 512; sets >= 16; sets /= 2) {
+      const std::size_t ways = std::max<std::size_t>(entries / sets, 2);
+      if (ways > most_ways) break;
       if (!SetProbe::has_room(2 * most_ways, sets, page)) continue;
-      const double missing = probe.slowdown(2 * ways + 2, sets, folded);
-      if (missing < 1.5) continue;
-      // Behind the last number of pages of which fewer than a quarter miss. Replacement is not quite least recently used: a set of 16 ways
-      // loses some of 17 and nearly all of 19.
-      const double quarter = 1 + (missing - 1) / 4;
-      std::size_t held = ways / 2;
-      while (held < 2 * most_ways && probe.slowdown(held + 1, sets, folded) < quarter) ++held;
-      return {.ways = static_cast<unsigned>(held), .sets = static_cast<unsigned>(sets), .folded = folded};
+      for (const bool folded : {false, true}) {
+        if (probe.slowdown(times * ways + 2, sets, folded) < slow) continue;
+        // Behind the last number of pages of which fewer than a quarter miss. Replacement is not quite least recently used: a set of 16
+        // ways loses some of 17 and nearly all of 19.
+        const double quarter = 1 + (probe.slowdown(2 * times * ways + 2, sets, folded) - 1) / 4;
+        std::size_t held = ways / 2;
+        while (held < 2 * most_ways && probe.slowdown(held + 1, sets, folded) < quarter) ++held;
+        return {.ways = static_cast<unsigned>(held), .sets = static_cast<unsigned>(sets), .folded = folded};
+      }
     }
-  }
   return {};
 }
 

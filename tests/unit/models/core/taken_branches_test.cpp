@@ -14,14 +14,15 @@
 namespace homenode::test {
 namespace {
 
-// Cycles of a block, the mean of `sites` that follow each other round and round; each begins 64 bytes behind the one before, and none ends
-// there. Without `addresses` none says where it is.
-double cycles_a_block(int sites, int rounds, const std::string& bytes, const std::string& cpu = "sapphirerapids", bool addresses = true) {
+// Cycles of a block, the mean of `sites` that follow each other round and round; each begins `apart` bytes behind the one before. Without
+// `addresses` none says where it is.
+double cycles_a_block(int sites, int rounds, const std::string& bytes, const std::string& cpu = "sapphirerapids", bool addresses = true,
+                      int apart = 64) {
   std::ostringstream request;
   request << "cpu " << cpu << '\n';
   for (int site = 0; site < sites; ++site) {
     request << "block " << site << ' ' << bytes;
-    if (addresses) request << ' ' << std::hex << 0x401000 + 64 * site << std::dec;
+    if (addresses) request << ' ' << std::hex << 0x401000 + apart * site << std::dec;
     request << '\n';
   }
   request << "sequence";
@@ -59,8 +60,14 @@ TEST(TakenBranches, OfCodeWithoutAddressesAndOtherCoresAreNotLimited) {
 }
 
 TEST(TakenBranches, AreThoseBehindWhichTheCodeGoesOnElsewhere) {
-  // Eight instructions of 8 bytes end where the next block begins: six a cycle.
-  EXPECT_NEAR(cycles_a_block(200, 3, times(8, "0f1f840000000000")), 8.0 / 6, 0.1);
+  // The same conditional jump of 62 bytes in blocks that begin 64 bytes apart, and 40 bytes apart, before its target: as in captured code,
+  // which has other code between blocks.
+  const std::string conditional = "753e";
+  EXPECT_NEAR(cycles_a_block(200, 3, conditional), 2, 0.05);
+  EXPECT_LT(cycles_a_block(200, 3, conditional, "sapphirerapids", true, 40), 1.1);
+  EXPECT_NEAR(cycles_a_block(200, 3, conditional, "sapphirerapids", true, 100), 2, 0.05);  // a little behind its target
+  // No branch at all, whatever lies between.
+  EXPECT_NEAR(cycles_a_block(200, 3, times(8, "0f1f840000000000"), "sapphirerapids", true, 100), 8.0 / 6, 0.1);
 }
 
 }  // namespace

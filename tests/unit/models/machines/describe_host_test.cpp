@@ -301,6 +301,7 @@ TEST(DescribeHost, ATranslationBufferHasWhatItsSetsHold) {
   EXPECT_EQ(folded.index, TlbIndex::folded);
   EXPECT_EQ(folded.walks, 2);
   EXPECT_EQ(described(17, 128, 1).ways, 16u);  // no such number
+  EXPECT_EQ(described(5, 256, 0).ways, 5u);
   EXPECT_EQ(described(4, 256, 0).index, TlbIndex::low);
   for (const TlbDescription& unknown : {described(0, 0, 0), described(16, 512, 1), described(16, 192, 1), described(16, 128, 0.5)}) {
     EXPECT_EQ(unknown.entries, 1024u);

@@ -9,11 +9,18 @@ namespace {
 constexpr TlbDescription without{.entries = 64, .miss_penalty = Time::nanoseconds(20)};
 constexpr TlbDescription with{.entries = 64, .miss_penalty = Time::nanoseconds(20), .stream_walk = Time::nanoseconds(100)};
 
+Machine machine_of(double at_once) {
+  Machine machine;
+  machine.miss_buffers = 10;
+  machine.tlb.walks = at_once;
+  return machine;
+}
+
 // Two groups: streams of 3 and 2 pages at 16 outstanding lines, and 4 pages of single lines at 10; then a stream of 1 page.
 PageWalks two_groups(double at_once = 0) {
   PageWalks sum;
   {
-    GroupWalks walks{sum, at_once};
+    GroupWalks walks{sum, machine_of(at_once)};
     walks.add(3, 16, true);
     walks.add(2, 16, true);
     walks.add(4, 10, false);
@@ -48,6 +55,12 @@ TEST(PageWalks, OfAccessesThatAreNotFollowedOverlapNoMoreThanTheCoreWalksAtATime
   EXPECT_EQ(two_groups(64).seconds(without, 1), two_groups().seconds(without, 1));
 }
 
+TEST(PageWalks, OfStoresThatAPrefetcherFollowsOverlapAsItsLinesDo) {
+  PageWalks sum;
+  GroupWalks{sum, machine_of(2)}.add(8, 16, false);
+  EXPECT_NEAR(sum.seconds(without, 1), 8.0 / 16 * 20e-9, 1e-18);
+}
+
 TEST(PageWalks, AddUp) {
   PageWalks twice = two_groups();
   twice += two_groups();
@@ -57,7 +70,7 @@ TEST(PageWalks, AddUp) {
 
 TEST(PageWalks, OfTranslatedPagesTakeNoTime) {
   PageWalks sum;
-  GroupWalks{sum, 0}.add(0, 16, true);
+  GroupWalks{sum, machine_of(0)}.add(0, 16, true);
   EXPECT_EQ(sum.seconds(with, 1), 0);
 }
 
