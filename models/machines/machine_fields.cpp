@@ -303,6 +303,11 @@ std::vector<MachineField> fields_of(DramDescription& dram) {
           {"turn_around", &dram.turn_around}};
 }
 
+std::vector<MachineField> fields_of(TlbDescription& tlb) {
+  return {{"entries", &tlb.entries}, {"large_entries", &tlb.large_entries}, {"ways", &tlb.ways},   {"index", &tlb.index},
+          {"page", &tlb.page},       {"miss_penalty", &tlb.miss_penalty},   {"walks", &tlb.walks}, {"stream_walk", &tlb.stream_walk}};
+}
+
 std::vector<MachineField> fields_of(LinkDescription& link) {
   return {{"bandwidth", &link.bandwidth, true}, {"latency", &link.latency, true}};
 }
@@ -362,15 +367,7 @@ std::vector<MachineSection> sections_of(Machine& machine) {
                                          {"barrier_log_factor", &machine.barrier_log_factor},
                                          {"reduction_log_factor", &machine.reduction_log_factor}}},
                                        {"dram", fields_of(machine.dram)},
-                                       {"tlb",
-                                        {{"entries", &machine.tlb.entries},
-                                         {"large_entries", &machine.tlb.large_entries},
-                                         {"ways", &machine.tlb.ways},
-                                         {"index", &machine.tlb.index},
-                                         {"page", &machine.tlb.page},
-                                         {"miss_penalty", &machine.tlb.miss_penalty},
-                                         {"walks", &machine.tlb.walks},
-                                         {"stream_walk", &machine.tlb.stream_walk}}}};
+                                       {"tlb", fields_of(machine.tlb)}};
   if (machine.ring) {
     RingDescription& ring = *machine.ring;
     sections.push_back({"ring",
