@@ -35,7 +35,13 @@ def words_of(error: Error) -> str:
 
 
 _MACHINES = 256  # kept for conditions, each some 100 kB
-_CACHES_SEE = ("core.miss_buffers", "core.prefetch", "tlb.entries", "tlb.large_entries", "tlb.walks")  # of what is uncertain
+_CACHES_SEE = (
+    "core.miss_buffers",
+    "core.prefetch",
+    "tlb.entries",
+    "tlb.large_entries",
+    "tlb.walks",
+)  # of what is uncertain
 
 Where = Callable[[Mapping[str, Any]], bool]
 
