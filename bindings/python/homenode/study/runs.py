@@ -35,13 +35,8 @@ def words_of(error: Error) -> str:
 
 
 _MACHINES = 256  # kept for conditions, each some 100 kB
-_CACHES_SEE = (
-    "core.miss_buffers",
-    "core.prefetch",
-    "tlb.entries",
-    "tlb.large_entries",
-    "tlb.walks",
-)  # of what is uncertain
+# Of what is uncertain, what the caches' work depends on.
+_CACHES_SEE = ("core.miss_buffers", "core.prefetch", "tlb.entries", "tlb.large_entries", "tlb.walks")
 
 Where = Callable[[Mapping[str, Any]], bool]
 
