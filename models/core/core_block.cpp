@@ -117,6 +117,18 @@ std::unique_ptr<Instruction> BlockReader::of_fixed_cost(const InstrDesc& descrip
   return made;
 }
 
+namespace {
+
+// Of code that was seen step by step, each step with the bytes behind it: whether the next step is not what lies behind this one.
+bool leaves(const std::vector<std::uint8_t>& bytes, std::uint64_t begin, std::uint64_t size) {
+  const std::uint64_t next = begin + CoreRequest::stepped_bytes;
+  if (next + CoreRequest::stepped_bytes > bytes.size() || size >= CoreRequest::stepped_bytes) return false;
+  const auto at = [&](std::uint64_t offset) { return bytes.begin() + static_cast<std::ptrdiff_t>(offset); };
+  return !std::equal(at(begin + size), at(next), at(next));
+}
+
+}  // namespace
+
 CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requested) {
   CoreBlock block{.id = id, .address = requested.address, .instructions = {}};
   const std::vector<std::uint8_t>& bytes = requested.bytes;
@@ -138,16 +150,15 @@ CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requeste
       ++unknown_["bytes " + hexadecimal(bytes[at])];
       break;
     }
-    at += requested.stepped ? CoreRequest::stepped_bytes : prefix + size;
+    const std::uint64_t begin = at, whole = prefix + size;
+    at += requested.stepped ? CoreRequest::stepped_bytes : whole;
     block.instructions.push_back(read(decoded, prefix != 0));
-    block.instructions.back().next = static_cast<std::int64_t>(at);
+    CoreInstruction& instruction = block.instructions.back();
+    instruction.next = static_cast<std::int64_t>(at);
+    instruction.bytes = static_cast<unsigned>(whole);
+    instruction.leaves = requested.stepped && leaves(bytes, begin, whole);
     const std::size_t count = block.instructions.size();
-    const llvm::MCInstrDesc& description = target_.instructions().get(decoded.getOpcode());
-    const bool is_relative = decoded.getNumOperands() > 0 && decoded.getOperand(0).isImm();
-    block.ending = description.isConditionalBranch() && is_relative                           ? CoreBlock::Ending::may_jump
-                   : description.isBranch() || description.isCall() || description.isReturn() ? CoreBlock::Ending::jumps
-                                                                                              : CoreBlock::Ending::goes_on;
-    if (block.ending == CoreBlock::Ending::may_jump) block.target = block.instructions.back().next + decoded.getOperand(0).getImm();
+    read_ending(decoded, block);
     if (corrections_ && count > 1 && target_.instructions().get(decoded.getOpcode()).isConditionalBranch())
       fuse_branch(block.instructions[count - 2], before, block.instructions[count - 1], CoreTarget::mnemonic(target_.text(decoded)));
     before = decoded;
@@ -192,6 +203,9 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
+  // Where it returns to is a store like others, whose place in the store buffer LLVM leaves out.
+  const bool knows_buffer = target_.own() != nullptr && target_.own()->is_golden_cove();
+  if (knows_buffer && instruction.effects.kind == InstructionEffects::Kind::call) instruction.plain->setMayStore(true);
   instruction.computes_with_memory =
       name.starts_with("MOVSX") ||
       (instruction.effects.stores && llvm::any_of(instruction.plain->getUses(), [&](const ReadState& read) {
@@ -359,6 +373,17 @@ std::unique_ptr<Instruction> BlockReader::described_by(const InstrDesc& descript
     made->getUses().push_back(copied);
   }
   return made;
+}
+
+void BlockReader::read_ending(const llvm::MCInst& decoded, CoreBlock& block) const {
+  const llvm::MCInstrDesc& description = target_.instructions().get(decoded.getOpcode());
+  const bool is_relative = decoded.getNumOperands() > 0 && decoded.getOperand(0).isImm();
+  block.ending = CoreBlock::Ending::goes_on;
+  if (description.isBranch()) block.ending = CoreBlock::Ending::jumps;
+  if (description.isCall() || description.isReturn()) block.ending = CoreBlock::Ending::calls;
+  if (!description.isConditionalBranch() || !is_relative) return;
+  block.ending = CoreBlock::Ending::may_jump;
+  block.target = block.instructions.back().next + decoded.getOperand(0).getImm();
 }
 
 CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {

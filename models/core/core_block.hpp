@@ -33,12 +33,14 @@ struct CoreInstruction {
   bool computes_with_memory = false;
   bool gathers = false;                     // its addresses are in a vector register, which `effects` does not know
   std::int64_t next = 0;                    // where the one after it begins, from the block's begin
+  unsigned bytes = 0;                       // of its code
+  bool leaves = false;                      // of one whose code was seen step by step: the next one of the block lies elsewhere
   VectorWidth width = VectorWidth::narrow;  // whose clock it asks for (vector_clock.hpp)
 };
 
 struct CoreBlock {
   // What its last instruction does with the code behind it.
-  enum class Ending { goes_on, may_jump, jumps };
+  enum class Ending { goes_on, may_jump, jumps, calls };  // calls: and returns
 
   std::uint64_t id = 0;
   std::optional<std::uint64_t> address;  // of its first byte, comparable between blocks
@@ -60,6 +62,7 @@ public:
 
 private:
   CoreInstruction read(const llvm::MCInst&, bool locked);
+  void read_ending(const llvm::MCInst&, CoreBlock&) const;
   std::unique_ptr<llvm::mca::Instruction> of_fixed_cost(const llvm::mca::InstrDesc&) const;
   std::unique_ptr<llvm::mca::Instruction> described_by(const llvm::mca::InstrDesc&, const llvm::mca::Instruction& plain) const;
   void make_renamed(CoreInstruction&) const;

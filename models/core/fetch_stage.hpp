@@ -21,7 +21,7 @@ public:
 
   bool hasWorkToComplete() const override { return false; }
   bool isAvailable(const llvm::mca::InstRef& reference) const override {
-    return !waits_ && cycle_ >= resumes_ && cycle_ >= found_ && checkNextStage(reference);
+    return !waits_ && cycle_ >= resumes_ && static_cast<double>(cycle_) >= found_ && checkNextStage(reference);
   }
   llvm::Error cycleStart() override {
     ++cycle_;
@@ -30,9 +30,9 @@ public:
   llvm::Error execute(llvm::mca::InstRef& reference) override {
     // It may execute at once.
     if (next_ < wrong_.size() && reference.getSourceIndex() == wrong_[next_]) waits_ = true;
-    if (next_taken_ < taken_.size() && reference.getSourceIndex() == taken_[next_taken_].instruction) {
+    for (; next_taken_ < taken_.size() && reference.getSourceIndex() == taken_[next_taken_].instruction; ++next_taken_) {
       const std::uint64_t earliest = cycle_ > targets_.ahead ? cycle_ - targets_.ahead : 0;
-      found_ = std::max(found_, earliest) + (taken_[next_taken_++].is_far ? targets_.far : targets_.near);
+      found_ = std::max(found_, static_cast<double>(earliest)) + taken_[next_taken_].cycles;
     }
     return moveToTheNextStage(reference);
   }
@@ -44,7 +44,7 @@ public:
     waits_ = false;
     ++next_;
     resumes_ = cycle_ + 1 + refill_;
-    found_ = std::max(found_, resumes_);
+    found_ = std::max(found_, static_cast<double>(resumes_));
   }
 
 private:
@@ -55,7 +55,7 @@ private:
   std::size_t next_ = 0, next_taken_ = 0;
   bool waits_ = false;
   std::uint64_t cycle_ = 0, resumes_ = 0;
-  std::uint64_t found_ = 0;  // the cycle from which the code behind the last taken branch can come
+  double found_ = 0;  // the cycle from which the code behind the last taken branch can come
 };
 
 }  // namespace homenode

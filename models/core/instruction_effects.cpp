@@ -62,7 +62,9 @@ InstructionEffects EffectsReader::read(const llvm::MCInst& decoded, const std::s
   const std::string_view name = target_.instructions().getName(decoded.getOpcode());
   read_memory(decoded, text, effects);
   read_writes(decoded, effects);
+  read_operation(decoded, effects);
   read_kind(decoded, name, effects);
+  read_stored(decoded, name, effects);
   read_stack(decoded, name, effects);
   return effects;
 }
@@ -82,7 +84,6 @@ void EffectsReader::read_memory(const llvm::MCInst& decoded, const std::string& 
   if (name.starts_with("PREFETCH") || decoded.getOperand(at + 4).getReg() != 0) return;
   effects.loads = description.mayLoad();
   effects.stores = description.mayStore();
-  if (name == "MOV64mr") effects.stored = general(decoded, at + 5);
   // The last one: a mask may stand before it.
   const unsigned last = decoded.getNumOperands() - 1;
   if (effects.stores && last >= at + 5 && decoded.getOperand(last).isReg())
@@ -101,6 +102,50 @@ void EffectsReader::read_writes(const llvm::MCInst& decoded, InstructionEffects&
   for (const auto defined : description.implicit_defs()) write(target_.general_register(defined));
 }
 
+void EffectsReader::read_operation(const llvm::MCInst& decoded, InstructionEffects& effects) const {
+  const llvm::MCInstrDesc& description = target_.instructions().get(decoded.getOpcode());
+  const std::string_view name = target_.instructions().getName(decoded.getOpcode());
+  const auto is_flags = [&](unsigned number) { return std::string_view{target_.registers().getName(number)} == "EFLAGS"; };
+  effects.may_load = description.mayLoad();
+  Operation& operation = effects.operation;
+  for (const auto defined : description.implicit_defs()) operation.writes_flags = operation.writes_flags || is_flags(defined);
+  const bool divides = name.starts_with("DIV") || name.starts_with("IDIV");  // LLVM has no other effect of them than a trap
+  if ((description.hasUnmodeledSideEffects() && !divides) || description.isCall() || description.getNumDefs() > 1) return;
+
+  bool is_whole = true;  // all that it reads is listed
+  const auto read = [&](unsigned llvm_register) {
+    const int number = is_flags(llvm_register) ? Operation::flags : target_.general_register(llvm_register);
+    is_whole = is_whole && number >= 0 && !is_second_byte(llvm_register) && operation.read_count < operation.reads.size();
+    if (is_whole) operation.reads[operation.read_count++] = static_cast<std::int8_t>(number);
+  };
+  std::uint64_t what = decoded.getOpcode() + 1;
+  const int address = first_of_address(decoded, description, name);
+  const auto is_of_address = [address](unsigned operand) {
+    return address >= 0 && operand >= static_cast<unsigned>(address) && operand < static_cast<unsigned>(address) + 5;
+  };
+  for (unsigned number = 0; number < decoded.getNumOperands(); ++number) {
+    const llvm::MCOperand& operand = decoded.getOperand(number);
+    if (is_of_address(number)) continue;
+    if (operand.isImm()) what = what * 0x9e3779b97f4a7c15U + static_cast<std::uint64_t>(operand.getImm());
+    if (!operand.isReg() || operand.getReg() == 0) continue;
+    // Of a result of 8 or 16 bits the rest of the register is as before.
+    if (number >= description.getNumDefs() || is_narrow(operand.getReg())) read(operand.getReg());
+  }
+  for (const auto used : description.implicit_uses()) read(used);
+  if (is_whole) operation.what = what;
+}
+
+bool EffectsReader::is_second_byte(unsigned llvm_register) const {
+  const std::string_view name = target_.registers().getName(llvm_register);
+  return name.size() == 2 && name[1] == 'H';
+}
+
+bool EffectsReader::is_narrow(unsigned llvm_register) const {
+  const std::string_view name = target_.registers().getName(llvm_register);
+  if (target_.general_register(llvm_register) < 0) return false;
+  return name.front() != 'E' && name.front() != 'R' ? true : name.front() == 'R' && (name.back() == 'B' || name.back() == 'W');
+}
+
 void EffectsReader::read_kind(const llvm::MCInst& decoded, std::string_view name, InstructionEffects& effects) const {
   const auto immediate = [&](unsigned operand) { return decoded.getOperand(operand).isImm() ? decoded.getOperand(operand).getImm() : 0; };
   const auto become = [&](Kind kind, int source, std::int64_t constant) {
@@ -109,18 +154,44 @@ void EffectsReader::read_kind(const llvm::MCInst& decoded, std::string_view name
     effects.source = source;
     effects.constant = constant;
   };
-  if (is_one_of(name, {"MOV64rr", "MOV64rr_REV"})) become(Kind::copy, general(decoded, 1), 0);
-  if (is_one_of(name, {"ADD64ri8", "ADD64ri32"})) become(Kind::add_constant, general(decoded, 1), immediate(2));
-  if (is_one_of(name, {"SUB64ri8", "SUB64ri32"})) become(Kind::add_constant, general(decoded, 1), -immediate(2));
-  if (name == "INC64r") become(Kind::add_constant, general(decoded, 1), 1);
-  if (name == "DEC64r") become(Kind::add_constant, general(decoded, 1), -1);
-  if (is_one_of(name, {"ADD64rr", "ADD64rr_REV"})) become(Kind::add_register, general(decoded, 2), 0);
-  if (name == "LEA64r") become(Kind::address, CoreTarget::no_register, 0);
+  if (is_one_of(name, {"MOV64rr", "MOV64rr_REV", "MOV32rr", "MOV32rr_REV", "MOVSX64rr32"})) become(Kind::copy, general(decoded, 1), 0);
+  if (name == "CDQE") {
+    become(Kind::copy, CoreTarget::rax, 0);
+    effects.target = CoreTarget::rax;
+  }
+  if (is_one_of(name, {"ADD64ri8", "ADD64ri32", "ADD32ri8", "ADD32ri"})) become(Kind::add_constant, general(decoded, 1), immediate(2));
+  if (is_one_of(name, {"SUB64ri8", "SUB64ri32", "SUB32ri8", "SUB32ri"})) become(Kind::add_constant, general(decoded, 1), -immediate(2));
+  if (is_one_of(name, {"INC64r", "INC32r"})) become(Kind::add_constant, general(decoded, 1), 1);
+  if (is_one_of(name, {"DEC64r", "DEC32r"})) become(Kind::add_constant, general(decoded, 1), -1);
+  if (is_one_of(name, {"ADD64rr", "ADD64rr_REV", "ADD32rr", "ADD32rr_REV"})) become(Kind::add_register, general(decoded, 2), 0);
+  if (is_one_of(name, {"SHL64ri", "SHL32ri"})) become(Kind::scale, general(decoded, 1), std::int64_t{1} << (immediate(2) & 63));
+  if (is_one_of(name, {"IMUL64rri8", "IMUL64rri32", "IMUL32rri8", "IMUL32rri"})) become(Kind::scale, general(decoded, 1), immediate(2));
+  if (is_one_of(name, {"LEA64r", "LEA64_32r"})) become(Kind::address, CoreTarget::no_register, 0);
   if (is_one_of(name, {"MOV64ri", "MOV64ri32"})) become(Kind::constant, CoreTarget::no_register, immediate(1));
   if (name == "MOV32ri") become(Kind::constant, CoreTarget::no_register, static_cast<std::uint32_t>(immediate(1)));
+  if (is_one_of(name, {"SUB64rr", "SUB64rr_REV", "SUB32rr", "SUB32rr_REV"})) become(Kind::subtract_register, general(decoded, 2), 0);
   const bool clears = is_one_of(name, {"XOR32rr", "XOR64rr", "SUB32rr", "SUB64rr", "XOR32rr_REV", "XOR64rr_REV"});
   if (clears && general(decoded, 1) == general(decoded, 2)) become(Kind::constant, CoreTarget::no_register, 0);
-  if (name == "MOV64rm" && effects.loads) become(Kind::copy, CoreTarget::no_register, 0);
+  if (is_one_of(name, {"MOV64rm", "MOV32rm", "MOVSX64rm32"}) && effects.loads) become(Kind::copy, CoreTarget::no_register, 0);
+}
+
+void EffectsReader::read_stored(const llvm::MCInst& decoded, std::string_view name, InstructionEffects& effects) const {
+  if (!effects.stores || decoded.getNumOperands() == 0) return;
+  const llvm::MCOperand& last = decoded.getOperand(decoded.getNumOperands() - 1);
+  const auto become = [&](InstructionEffects::Stored stored, std::int64_t constant) {
+    effects.stored = stored;
+    effects.constant = constant;
+  };
+  if (is_one_of(name, {"MOV64mr", "MOV32mr", "MOV16mr", "MOV8mr"}) && last.isReg() && !is_second_byte(last.getReg())) {
+    effects.stored = InstructionEffects::Stored::source;
+    effects.source = target_.general_register(last.getReg());
+  }
+  if (is_one_of(name, {"INC64m", "INC32m"})) become(InstructionEffects::Stored::add_constant, 1);
+  if (is_one_of(name, {"DEC64m", "DEC32m"})) become(InstructionEffects::Stored::add_constant, -1);
+  if (!last.isImm()) return;
+  if (is_one_of(name, {"MOV64mi32", "MOV32mi", "MOV16mi", "MOV8mi"})) become(InstructionEffects::Stored::constant, last.getImm());
+  if (is_one_of(name, {"ADD64mi8", "ADD64mi32", "ADD32mi8", "ADD32mi"})) become(InstructionEffects::Stored::add_constant, last.getImm());
+  if (is_one_of(name, {"SUB64mi8", "SUB64mi32", "SUB32mi8", "SUB32mi"})) become(InstructionEffects::Stored::add_constant, -last.getImm());
 }
 
 void EffectsReader::read_stack(const llvm::MCInst& decoded, std::string_view name, InstructionEffects& effects) const {
@@ -130,7 +201,10 @@ void EffectsReader::read_stack(const llvm::MCInst& decoded, std::string_view nam
   if (pushes) {
     effects.kind = Kind::push;
     effects.stores = true;
-    effects.stored = name == "PUSH64r" ? general(decoded, 0) : CoreTarget::no_register;
+    if (name == "PUSH64r") {
+      effects.stored = InstructionEffects::Stored::source;
+      effects.source = general(decoded, 0);
+    }
   }
   if (pops) {
     effects.kind = Kind::pop;

@@ -5,9 +5,11 @@ namespace homenode {
 using llvm::mca::InstRef;
 using llvm::mca::Instruction;
 
-LoadStoreUnit::LoadStoreUnit(const llvm::MCSchedModel& model, const Forwarding& forwarding, ForwardingDelay delay)
-    : LSUnitBase{model, 0, 0, true}, forwarding_{forwarding}, delay_{delay} {
+LoadStoreUnit::LoadStoreUnit(const llvm::MCSchedModel& model, const Forwarding& forwarding, ForwardingDelay delay, StoreBuffer buffer)
+    : LSUnitBase{model, 0, buffer.entries, true}, forwarding_{forwarding}, delay_{delay}, buffer_{buffer} {
   arrival_ = std::make_unique<Instruction>(nothing_, 0);
+  leaving_.assign(buffer_.entries, 0);
+  for (unsigned entry = 0; entry < buffer_.entries; ++entry) acquireSQSlot();
 }
 
 LoadStoreUnit::Status LoadStoreUnit::isAvailable(const InstRef& reference) const {
@@ -27,22 +29,22 @@ unsigned LoadStoreUnit::dispatch(const InstRef& reference) {
 
   const Forwarding::Load& load = forwarding_.loads[number];
   for (std::uint32_t index = load.first; index < load.first + load.count; ++index) {
-    const auto data = data_.find(key(forwarding_.stores[index], load.is_vector));
+    const auto data = data_.find(key(forwarding_.stores[index], load.way));
     if (data != data_.end()) getGroup(data->second).addSuccessor(&getGroup(group), true);
   }
-  for (const bool is_vector : {false, true}) {
-    if ((forwarding_.readers[number] & (is_vector ? 2 : 1)) == 0) continue;
+  for (const Way way : all_ways) {
+    if ((forwarding_.readers[number] & Forwarding::bit(way)) == 0) continue;
     const unsigned arriving = createMemoryGroup();
     getGroup(arriving).addInstruction();
-    data_.emplace(key(number, is_vector), arriving);
+    data_.emplace(key(number, way), arriving);
   }
   return group;
 }
 
 void LoadStoreUnit::onInstructionIssued(const InstRef& reference) {
   LSUnitBase::onInstructionIssued(reference);
-  for (const bool is_vector : {false, true}) {
-    const auto data = data_.find(key(reference.getSourceIndex(), is_vector));
+  for (const Way way : all_ways) {
+    const auto data = data_.find(key(reference.getSourceIndex(), way));
     if (data == data_.end()) continue;
     arrival_->setLSUTokenID(data->second);
     LSUnitBase::onInstructionIssued({0, arrival_.get()});
@@ -52,24 +54,46 @@ void LoadStoreUnit::onInstructionIssued(const InstRef& reference) {
 void LoadStoreUnit::onInstructionExecuted(const InstRef& reference) {
   if (!reference.getInstruction()->isMemOp()) return;
   LSUnitBase::onInstructionExecuted(reference);
-  for (const bool is_vector : {false, true}) {
-    const std::uint64_t data = key(reference.getSourceIndex(), is_vector);
-    const unsigned delay = is_vector ? delay_.vector : delay_.general;
+  for (const Way way : all_ways) {
+    const std::uint64_t data = key(reference.getSourceIndex(), way);
+    const auto number = static_cast<unsigned>(way);
     if (!data_.contains(data)) continue;
-    if (delay == 0)
+    if (delay_.by_way[number] == 0)
       release(data);
     else
-      (is_vector ? due_vector_ : due_general_).push_back({cycle_ + delay, data});
+      due_[number].push_back({cycle_ + delay_.by_way[number], data});
   }
+}
+
+void LoadStoreUnit::onInstructionRetired(const InstRef& reference) {
+  const Instruction& instruction = *reference.getInstruction();
+  if (buffer_.entries == 0) {
+    LSUnitBase::onInstructionRetired(reference);
+    return;
+  }
+  if (instruction.getMayLoad()) releaseLQSlot();
+  if (instruction.getMayStore()) leaving_.push_back(forwarding_.lines[reference.getSourceIndex()]);
+}
+
+void LoadStoreUnit::let_stores_leave() {
+  if (leaving_.empty()) return;
+  const std::uint64_t line = leaving_.front();
+  const auto leave = [&] {
+    leaving_.pop_front();
+    releaseSQSlot();
+  };
+  leave();
+  if (line != 0 && !leaving_.empty() && leaving_.front() == line) leave();
 }
 
 void LoadStoreUnit::cycleEvent() {
   ++cycle_;
+  let_stores_leave();
   LSUnitBase::cycleEvent();
-  for (std::deque<Release>* due : {&due_general_, &due_vector_}) {
-    while (!due->empty() && due->front().cycle <= cycle_) {
-      const std::uint64_t data = due->front().key;
-      due->pop_front();
+  for (std::deque<Release>& due : due_) {
+    while (!due.empty() && due.front().cycle <= cycle_) {
+      const std::uint64_t data = due.front().key;
+      due.pop_front();
       release(data);
     }
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <utility>
 
 #include "models/core/own_subtarget.hpp"
 
@@ -49,16 +50,28 @@ std::vector<double> survival(const std::vector<Visit>& visits, std::size_t most)
 // little behind the place where the branch to it goes. Where the one that a branch falls through to begins before the branch's target, the
 // target's begins there or behind it.
 bool is_taken(const CoreBlock& block, const CoreBlock& behind) {
-  if (block.ending != CoreBlock::Ending::may_jump) return block.ending == CoreBlock::Ending::jumps;
+  if (block.ending != CoreBlock::Ending::may_jump) return block.ending != CoreBlock::Ending::goes_on;
+  if (!block.address || !behind.address) return false;
   const auto begin = static_cast<std::int64_t>(*behind.address - *block.address);
   const bool is_backward = block.target < block.instructions.back().next;
   return is_backward ? begin < block.instructions.back().next : begin >= block.target;
 }
 
+// A branch of the window, by where it stands, and the bytes of code that it ends.
+struct Site {
+  std::uint64_t number = 0;
+  unsigned bytes = 0;
+  bool calls = false;  // or returns
+};
+
+double cycles_of(const Site& site, bool is_far, const BranchTargets& targets) {
+  const double lines = 1 + static_cast<double>(std::max(site.bytes, 1U) - 1) / targets.line;
+  return lines + (is_far ? targets.far : 0) + (site.calls ? targets.call : 0);
+}
+
 }  // namespace
 
-// A Golden Cove takes a cycle from one jump to the next where 128 jumps or fewer go round, two with more, up to some 5000
-// (docs/decisions/0083).
+// Measured by jumps, calls and nops that go round: docs/decisions/0083, 0085.
 BranchTargets branch_targets(const CoreTarget& target) {
   return {.entries = target.own() != nullptr && target.own()->is_golden_cove() ? 128U : 0U};
 }
@@ -66,37 +79,41 @@ BranchTargets branch_targets(const CoreTarget& target) {
 std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
   std::vector<TakenBranch> taken;
   if (targets.entries == 0 || window.is_cut) return taken;
-  std::vector<std::uint64_t> sites;
+  std::vector<Site> sites;
+  unsigned bytes = 0;
   for (std::size_t i = 0; i + 1 < window.blocks.size(); ++i) {
-    const CoreBlock &block = *window.blocks[i], &behind = *window.blocks[i + 1];
-    if (!block.address || !behind.address || block.instructions.empty()) continue;
-    if (!is_taken(block, behind)) continue;
-    taken.push_back({.instruction = stream.first[i + 1] - 1});
-    sites.push_back(*block.address);
+    const CoreBlock& block = *window.blocks[i];
+    for (std::size_t j = 0; j < block.instructions.size(); ++j) {
+      const CoreInstruction& instruction = block.instructions[j];
+      const bool is_last = j + 1 == block.instructions.size();
+      bytes += instruction.bytes;
+      if (is_last ? !is_taken(block, *window.blocks[i + 1]) : !instruction.leaves) continue;
+      taken.push_back({.instruction = static_cast<std::uint32_t>(stream.first[i] + j)});
+      const bool calls = is_last && block.ending == CoreBlock::Ending::calls;
+      sites.push_back({.number = block.id << 32 | j, .bytes = std::exchange(bytes, 0), .calls = calls});
+    }
   }
   std::vector<Visit> visits(sites.size());
   Recency forward, backward;
   std::vector<std::size_t> known(sites.size());  // that differ, before it
   for (std::size_t i = 0; i < sites.size(); ++i) {
     known[i] = forward.size();
-    visits[i].before = forward.visit(sites[i]);
+    visits[i].before = forward.visit(sites[i].number);
   }
   for (std::size_t i = sites.size(); i-- > 0;) {
     const std::size_t behind = backward.size();
-    if (!backward.visit(sites[i])) visits[i].until_end = behind;
+    if (!backward.visit(sites[i].number)) visits[i].until_end = behind;
   }
   const std::vector<double> share = survival(visits, targets.entries);
   double chances = 0.5;
   for (std::size_t i = 0; i < sites.size(); ++i) {
-    if (visits[i].before) {
-      taken[i].is_far = *visits[i].before >= targets.entries;
-    } else if (known[i] >= targets.entries) {
-      taken[i].is_far = true;
-    } else if (share[known[i]] > 0) {
+    bool is_far = visits[i].before.value_or(known[i]) >= targets.entries;
+    if (!visits[i].before && !is_far && share[known[i]] > 0) {
       chances += share[targets.entries] / share[known[i]];
-      taken[i].is_far = chances >= 1;
-      if (taken[i].is_far) chances -= 1;
+      is_far = chances >= 1;
+      if (is_far) chances -= 1;
     }
+    taken[i].cycles = cycles_of(sites[i], is_far, targets);
   }
   return taken;
 }

@@ -11,21 +11,24 @@
 
 namespace homenode {
 
-// A front end that predicts ahead of the code takes `near` cycles from one taken branch to the next, `far` where the branch is not one of
-// the `entries` last ones that differ. It is at most `ahead` cycles before what is dispatched.
+// A front end that predicts ahead of the code, `ahead` cycles at most before what is dispatched. It hands over the code up to a taken
+// branch line by line, a cycle each; behind one that is none of the `entries` last ones that differ it begins later.
 struct BranchTargets {
-  unsigned entries = 0;  // 0: not known, and nothing waits for it
-  unsigned near = 1, far = 2, ahead = 32;
+  unsigned entries = 0;        // 0: not known, and nothing waits for it
+  unsigned line = 64;          // bytes
+  double far = 1, call = 0.3;  // cycles more; call: of a call or a return
+  unsigned ahead = 32;
 };
 BranchTargets branch_targets(const CoreTarget&);
 
 struct TakenBranch {
   std::uint32_t instruction = 0;  // of the stream: the one behind which the code goes on elsewhere
-  bool is_far = false;
+  double cycles = 0;              // from the branch before it to this one, for the front end
 };
-// Of a window whose blocks tell their addresses, in its order: jumps, calls, returns, and conditional branches that are taken. A branch
-// that the window has not had before is far by the chance that others of it were, which come again or, until its end, do not (E. L. Kaplan
-// and P. Meier, Journal of the American Statistical Association 53, 1958); chances are spread evenly.
+// Of a window, in its order: jumps, calls, returns, and conditional branches that are taken, which only blocks that tell their addresses
+// show. Code before a branch may begin anywhere in a line: it is in (bytes - 1) / line of them more than one, on average. A branch that the
+// window has not had before is far by the chance that others of it were, which come again or, until its end, do not (E. L. Kaplan and P.
+// Meier, Journal of the American Statistical Association 53, 1958); chances are spread evenly.
 std::vector<TakenBranch> taken_branches(const WindowStream&, const WindowOfBlocks&, const BranchTargets&);
 
 }  // namespace homenode

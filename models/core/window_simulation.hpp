@@ -15,9 +15,10 @@
 namespace homenode {
 
 // Cycles from a store until its data can be used by what loads them, in total; 0: what LLVM's latencies of the two add up to.
-// `general`: of general registers, where the core renames memory. `vector`: all else.
+// `general`: of general registers, where the core renames memory. `vector`: all else. `merged`: of a load of which no store has all bytes;
+// 0: not known, and it is as the others.
 struct ForwardingLatency {
-  unsigned general = 0, vector = 0;
+  unsigned general = 0, vector = 0, merged = 0;
   bool renames_all = true;  // else no memory whose address has an index, and none for CoreInstruction::computes_with_memory
 };
 // Measured, where it was; else LLVM's.

@@ -15,11 +15,14 @@ std::uint32_t stores_in_flight(const llvm::MCSchedModel& model) {
   return size > 0 ? static_cast<std::uint32_t>(size) : usual;
 }
 
-// Of a block that ends in a call: whether the block behind it is the callee's, and not the one that the call returns to.
+// Of a block that ends in a call: whether the block behind it is the callee's, and not the one that the call returns to. Captured code has
+// other code between its blocks, so that the latter begins a little behind the call (102 bytes in captures by gcc 12).
 bool enters_callee(const CoreBlock& block, const CoreBlock* behind) {
+  constexpr std::int64_t between = 160;
   if (behind == nullptr || !block.address || !behind->address || block.instructions.empty()) return false;
   const auto returns_to = static_cast<std::int64_t>(*block.address) + block.instructions.back().next;
-  return static_cast<std::int64_t>(*behind->address) != returns_to;
+  const auto begin = static_cast<std::int64_t>(*behind->address);
+  return begin < returns_to || begin >= returns_to + between;
 }
 
 // `behind`: the next block of the window; none at its end.
@@ -35,7 +38,9 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
     const auto number = static_cast<std::uint32_t>(stream.instructions.size());
     const auto known = static_cast<std::uint32_t>(forwarding.stores.size());
     const ValueWalk::Place place{.code = code, .next = begin + instruction.next, .is_exact = is_exact, .enters = is_last && enters};
-    walk.step(instruction.effects, place, number, forwarding.stores);
+    const ValueWalk::Step done = walk.step(instruction.effects, place, number, forwarding.stores);
+    const bool is_merged = done.is_merged && latency.merged > 0;
+    forwarding.lines.push_back(done.line);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
     const auto is_slow = [&](const CoreInstruction& of) {
       return !latency.renames_all && (of.effects.memory.index >= 0 || (of.effects.loads && of.computes_with_memory));
@@ -46,13 +51,14 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
       const CoreInstruction& store = *stream.code[forwarding.stores[index]];
       is_vector = is_vector || store.effects.stores_vector || is_slow(store);
     }
-    forwarding.loads.push_back({.first = known, .count = count, .is_vector = is_vector});
+    const Way way = is_merged ? Way::merged : is_vector ? Way::forwarded : Way::renamed;
+    forwarding.loads.push_back({.first = known, .count = count, .way = way});
     forwarding.readers.push_back(0);
     for (std::uint32_t index = known; index < known + count; ++index) {
       std::uint8_t& readers = forwarding.readers[forwarding.stores[index]];
-      readers = static_cast<std::uint8_t>(readers | (is_vector ? 2 : 1));
+      readers = static_cast<std::uint8_t>(readers | Forwarding::bit(way));
     }
-    const bool tells_latency = (is_vector ? latency.vector : latency.general) > 0;
+    const bool tells_latency = is_merged || (is_vector ? latency.vector : latency.general) > 0;
     const bool has_arrived = count > 0 && tells_latency && instruction.arrived;
     stream.code.push_back(&instruction);
     stream.instructions.push_back(has_arrived ? instruction.arrived.get() : instruction.plain.get());
