@@ -127,6 +127,14 @@ bool leaves(const std::vector<std::uint8_t>& bytes, std::uint64_t begin, std::ui
   return !std::equal(at(begin + size), at(next), at(next));
 }
 
+// A place in the code, told from others by the bytes there and behind.
+std::uint64_t site_of(const std::vector<std::uint8_t>& bytes, std::uint64_t begin) {
+  std::uint64_t sum = 0;
+  for (std::uint64_t at = begin; at < std::min<std::uint64_t>(begin + CoreRequest::stepped_bytes, bytes.size()); ++at)
+    sum = (sum + bytes[at] + 1) * 0x9e3779b97f4a7c15U;
+  return sum | 1;
+}
+
 }  // namespace
 
 CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requested) {
@@ -156,7 +164,10 @@ CoreBlock BlockReader::read(std::uint64_t id, const CoreRequest::Block& requeste
     CoreInstruction& instruction = block.instructions.back();
     instruction.next = static_cast<std::int64_t>(at);
     instruction.bytes = static_cast<unsigned>(whole);
-    instruction.leaves = requested.stepped && leaves(bytes, begin, whole);
+    if (requested.stepped) {
+      instruction.leaves = leaves(bytes, begin, whole);
+      instruction.site = site_of(bytes, begin);
+    }
     const std::size_t count = block.instructions.size();
     read_ending(decoded, block);
     if (corrections_ && count > 1 && target_.instructions().get(decoded.getOpcode()).isConditionalBranch())
@@ -203,15 +214,15 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
-  // Where it returns to is a store like others, whose place in the store buffer LLVM leaves out.
-  const bool knows_buffer = target_.own() != nullptr && target_.own()->is_golden_cove();
-  if (knows_buffer && instruction.effects.kind == InstructionEffects::Kind::call) instruction.plain->setMayStore(true);
   instruction.computes_with_memory =
       name.starts_with("MOVSX") ||
       (instruction.effects.stores && llvm::any_of(instruction.plain->getUses(), [&](const ReadState& read) {
          return target_.general_register(read.getRegisterID()) >= 0 && is_beside_address(instruction.effects.memory, read);
        }));
   if (instruction.effects.loads) make_arrived(instruction, latency_of_load(instruction, decoded));
+  // Where it returns to is a store like others, whose place in the store buffer LLVM leaves out.
+  const bool knows_buffer = target_.own() != nullptr && target_.own()->is_golden_cove();
+  if (knows_buffer && instruction.effects.kind == InstructionEffects::Kind::call) instruction.plain->setMayStore(true);
   return instruction;
 }
 
@@ -379,8 +390,8 @@ void BlockReader::read_ending(const llvm::MCInst& decoded, CoreBlock& block) con
   const llvm::MCInstrDesc& description = target_.instructions().get(decoded.getOpcode());
   const bool is_relative = decoded.getNumOperands() > 0 && decoded.getOperand(0).isImm();
   block.ending = CoreBlock::Ending::goes_on;
-  if (description.isBranch()) block.ending = CoreBlock::Ending::jumps;
-  if (description.isCall() || description.isReturn()) block.ending = CoreBlock::Ending::calls;
+  block.instructions.back().calls = description.isCall() || description.isReturn();
+  if (description.isBranch() || block.instructions.back().calls) block.ending = CoreBlock::Ending::jumps;
   if (!description.isConditionalBranch() || !is_relative) return;
   block.ending = CoreBlock::Ending::may_jump;
   block.target = block.instructions.back().next + decoded.getOperand(0).getImm();

@@ -1,5 +1,6 @@
 #include "models/core/instruction_effects.hpp"
 
+#include <algorithm>
 #include <array>
 #include <utility>
 
@@ -13,6 +14,12 @@ bool is_one_of(std::string_view name, std::initializer_list<std::string_view> na
   for (const std::string_view each : names)
     if (each == name) return true;
   return false;
+}
+
+// Some of the flags, or all where the number of places is 0.
+bool keeps_flags(std::string_view name) {
+  static constexpr std::array<std::string_view, 5> keepers{"INC", "DEC", "ROL", "ROR", "RC"};
+  return name.ends_with("CL") || std::any_of(keepers.begin(), keepers.end(), [&](std::string_view it) { return name.starts_with(it); });
 }
 
 // "addsd xmm0, qword ptr [rax + 8]" -> 8
@@ -109,8 +116,13 @@ void EffectsReader::read_operation(const llvm::MCInst& decoded, InstructionEffec
   effects.may_load = description.mayLoad();
   Operation& operation = effects.operation;
   for (const auto defined : description.implicit_defs()) operation.writes_flags = operation.writes_flags || is_flags(defined);
+  operation.keeps_flags = keeps_flags(name);
   const bool divides = name.starts_with("DIV") || name.starts_with("IDIV");  // LLVM has no other effect of them than a trap
   if ((description.hasUnmodeledSideEffects() && !divides) || description.isCall() || description.getNumDefs() > 1) return;
+  // Addresses without an access, operands that LLVM does not list, and two of memory.
+  if (name.starts_with("LEA16") || name.starts_with("CMPXCHG") || name == "LAHF" || name.starts_with("BSF") || name.starts_with("BSR") ||
+      is_one_of(name, {"PUSH64rmm", "POP64rmm"}))
+    return;
 
   bool is_whole = true;  // all that it reads is listed
   const auto read = [&](unsigned llvm_register) {
@@ -161,6 +173,13 @@ void EffectsReader::read_kind(const llvm::MCInst& decoded, std::string_view name
   }
   if (is_one_of(name, {"ADD64ri8", "ADD64ri32", "ADD32ri8", "ADD32ri"})) become(Kind::add_constant, general(decoded, 1), immediate(2));
   if (is_one_of(name, {"SUB64ri8", "SUB64ri32", "SUB32ri8", "SUB32ri"})) become(Kind::add_constant, general(decoded, 1), -immediate(2));
+  // The short forms of eax and rax name no register.
+  const bool adds_to_rax = is_one_of(name, {"ADD64i32", "ADD32i32"}), subtracts_from_rax = is_one_of(name, {"SUB64i32", "SUB32i32"});
+  if (adds_to_rax || subtracts_from_rax) {
+    become(Kind::add_constant, CoreTarget::rax, adds_to_rax ? immediate(0) : -immediate(0));
+    effects.target = CoreTarget::rax;
+  }
+  if (is_one_of(name, {"SHL64r1", "SHL32r1"})) become(Kind::scale, general(decoded, 1), 2);
   if (is_one_of(name, {"INC64r", "INC32r"})) become(Kind::add_constant, general(decoded, 1), 1);
   if (is_one_of(name, {"DEC64r", "DEC32r"})) become(Kind::add_constant, general(decoded, 1), -1);
   if (is_one_of(name, {"ADD64rr", "ADD64rr_REV", "ADD32rr", "ADD32rr_REV"})) become(Kind::add_register, general(decoded, 2), 0);
@@ -201,6 +220,7 @@ void EffectsReader::read_stack(const llvm::MCInst& decoded, std::string_view nam
   if (pushes) {
     effects.kind = Kind::push;
     effects.stores = true;
+    effects.loads = false;  // what it reads from memory lies elsewhere
     if (name == "PUSH64r") {
       effects.stored = InstructionEffects::Stored::source;
       effects.source = general(decoded, 0);
@@ -209,6 +229,7 @@ void EffectsReader::read_stack(const llvm::MCInst& decoded, std::string_view nam
   if (pops) {
     effects.kind = Kind::pop;
     effects.loads = true;
+    effects.stores = false;  // what it writes to memory lies elsewhere
     effects.target = name == "POP64r" ? general(decoded, 0) : CoreTarget::no_register;
   }
   if (name == "LEAVE64") {

@@ -25,7 +25,7 @@ struct Operation {
   std::uint64_t what = 0;           // opcode and constants; 0: its results depend on more than is listed here
   std::array<std::int8_t, 5> reads{};
   std::uint8_t read_count = 0;
-  bool writes_flags = false;
+  bool writes_flags = false, keeps_flags = false;  // keeps: some of them
 };
 
 // Integers of 32 bits are taken for ones of 64 that have the same value, as indices of arrays are.

@@ -8,14 +8,21 @@ using llvm::mca::Instruction;
 LoadStoreUnit::LoadStoreUnit(const llvm::MCSchedModel& model, const Forwarding& forwarding, ForwardingDelay delay, StoreBuffer buffer)
     : LSUnitBase{model, 0, buffer.entries, true}, forwarding_{forwarding}, delay_{delay}, buffer_{buffer} {
   arrival_ = std::make_unique<Instruction>(nothing_, 0);
-  leaving_.assign(buffer_.entries, 0);
-  for (unsigned entry = 0; entry < buffer_.entries; ++entry) acquireSQSlot();
+  constexpr std::uint64_t none = 2;  // lines of the window have odd numbers
+  if (buffer_.is_full) leaving_.assign(buffer_.entries, none);
+  for (std::size_t entry = 0; entry < leaving_.size(); ++entry) acquireSQSlot();
+}
+
+// LLVM takes prefetches for stores.
+bool LoadStoreUnit::takes_entry(const InstRef& reference) const {
+  if (buffer_.entries == 0) return reference.getInstruction()->getMayStore();
+  return forwarding_.lines[reference.getSourceIndex()] != 0;
 }
 
 LoadStoreUnit::Status LoadStoreUnit::isAvailable(const InstRef& reference) const {
   const Instruction& instruction = *reference.getInstruction();
   if (instruction.getMayLoad() && isLQFull()) return LSU_LQUEUE_FULL;
-  if (instruction.getMayStore() && isSQFull()) return LSU_SQUEUE_FULL;
+  if (takes_entry(reference) && isSQFull()) return LSU_SQUEUE_FULL;
   return LSU_AVAILABLE;
 }
 
@@ -25,7 +32,7 @@ unsigned LoadStoreUnit::dispatch(const InstRef& reference) {
   const unsigned group = createMemoryGroup();
   getGroup(group).addInstruction();
   if (instruction.getMayLoad()) acquireLQSlot();
-  if (instruction.getMayStore()) acquireSQSlot();
+  if (takes_entry(reference)) acquireSQSlot();
 
   const Forwarding::Load& load = forwarding_.loads[number];
   for (std::uint32_t index = load.first; index < load.first + load.count; ++index) {
@@ -72,7 +79,7 @@ void LoadStoreUnit::onInstructionRetired(const InstRef& reference) {
     return;
   }
   if (instruction.getMayLoad()) releaseLQSlot();
-  if (instruction.getMayStore()) leaving_.push_back(forwarding_.lines[reference.getSourceIndex()]);
+  if (takes_entry(reference)) leaving_.push_back(forwarding_.lines[reference.getSourceIndex()]);
 }
 
 void LoadStoreUnit::let_stores_leave() {
@@ -83,7 +90,7 @@ void LoadStoreUnit::let_stores_leave() {
     releaseSQSlot();
   };
   leave();
-  if (line != 0 && !leaving_.empty() && leaving_.front() == line) leave();
+  if (!leaving_.empty() && leaving_.front() == line) leave();
 }
 
 void LoadStoreUnit::cycleEvent() {

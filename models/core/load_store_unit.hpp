@@ -42,11 +42,11 @@ struct ForwardingDelay {
 // Stores that have retired leave for the first level one a cycle, and two where the next one is to the same line.
 struct StoreBuffer {
   unsigned entries = 0;  // 0: how they leave is not known, and they leave when they retire
+  bool is_full = false;  // at first, of stores that leave by twos: windows are short, and what stores take would not show before it is
 };
 
 class LoadStoreUnit final : public llvm::mca::LSUnitBase {
 public:
-  // The buffer is full at first: windows are short, and what stores take would not show before it is.
   LoadStoreUnit(const llvm::MCSchedModel&, const Forwarding&, ForwardingDelay, StoreBuffer);
 
   Status isAvailable(const llvm::mca::InstRef&) const override;
@@ -63,6 +63,7 @@ private:
   static constexpr std::array<Way, ways> all_ways{Way::renamed, Way::forwarded, Way::merged};
   static std::uint64_t key(std::uint32_t store, Way way) { return std::uint64_t{store} * ways + static_cast<unsigned>(way); }
   void release(std::uint64_t key);
+  bool takes_entry(const llvm::mca::InstRef&) const;  // of the store buffer
   void let_stores_leave();
 
   const Forwarding& forwarding_;

@@ -89,8 +89,8 @@ std::vector<TakenBranch> taken_branches(const WindowStream& stream, const Window
       bytes += instruction.bytes;
       if (is_last ? !is_taken(block, *window.blocks[i + 1]) : !instruction.leaves) continue;
       taken.push_back({.instruction = static_cast<std::uint32_t>(stream.first[i] + j)});
-      const bool calls = is_last && block.ending == CoreBlock::Ending::calls;
-      sites.push_back({.number = block.id << 32 | j, .bytes = std::exchange(bytes, 0), .calls = calls});
+      const std::uint64_t site = instruction.site != 0 ? instruction.site : 2 * block.id;
+      sites.push_back({.number = site, .bytes = std::exchange(bytes, 0), .calls = instruction.calls});
     }
   }
   std::vector<Visit> visits(sites.size());

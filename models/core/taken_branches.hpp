@@ -23,7 +23,7 @@ BranchTargets branch_targets(const CoreTarget&);
 
 struct TakenBranch {
   std::uint32_t instruction = 0;  // of the stream: the one behind which the code goes on elsewhere
-  double cycles = 0;              // from the branch before it to this one, for the front end
+  double cycles = 0;              // that the front end takes for the code up to it and, where it is far, for finding what is behind
 };
 // Of a window, in its order: jumps, calls, returns, and conditional branches that are taken, which only blocks that tell their addresses
 // show. Code before a branch may begin anywhere in a line: it is in (bytes - 1) / line of them more than one, on average. A branch that the

@@ -148,7 +148,7 @@ void ValueWalk::assign(const InstructionEffects& effects, const Value& address, 
   const Value old = effects.target >= 0 ? get(effects.target) : Value{};
   unsigned result = 0;
   for (unsigned written = effects.written; written != 0; written &= written - 1) set(std::countr_zero(written), made(operands, result++));
-  if (effects.operation.writes_flags) set(Operation::flags, made(operands, result));
+  if (effects.operation.writes_flags) set(Operation::flags, effects.operation.keeps_flags ? fresh() : made(operands, result));
   switch (effects.kind) {
     case Kind::other: break;
     case Kind::constant: set(effects.target, {0, effects.constant}); break;

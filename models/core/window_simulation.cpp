@@ -141,9 +141,10 @@ ForwardingLatency forwarding_latency(const CoreTarget& target) {
 }
 
 // Of a Golden Cove 112 (Intel 64 and IA-32 Optimization Reference Manual, 248966). Its stores to one line or two, by twos, take 0.57
-// cycles, to two lines in turn 1.04, three and one in turn 0.80 (docs/decisions/0084). Other cores were not measured.
-static StoreBuffer store_buffer(const CoreTarget& target) {
-  return {.entries = target.own() != nullptr && target.own()->is_golden_cove() ? 112U : 0U};
+// cycles, to two lines in turn 1.04, three and one in turn 0.80 (docs/decisions/0085). Other cores were not measured.
+static StoreBuffer store_buffer(const CoreTarget& target, bool is_cut) {
+  const bool is_known = target.own() != nullptr && target.own()->is_golden_cove();
+  return {.entries = is_known ? 112U : 0U, .is_full = is_known && !is_cut};
 }
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
@@ -158,7 +159,7 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   Source source{stream.instructions};
   llvm::mca::RetireControlUnit retirement{model};
   llvm::mca::RegisterFile registers{model, target.registers(), 0};
-  LoadStoreUnit memory{model, stream.forwarding, delay_of(latency), store_buffer(target)};
+  LoadStoreUnit memory{model, stream.forwarding, delay_of(latency), store_buffer(target, window.is_cut)};
   llvm::mca::Scheduler scheduler{model, memory};
   const BranchTargets targets = branch_targets(target);
   auto fetch =

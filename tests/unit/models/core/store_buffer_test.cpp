@@ -1,8 +1,11 @@
 // What stores take a core and the loads of their data, against a Xeon of family 6, model 207 (docs/decisions/0084, 0085).
 #include <gtest/gtest.h>
 
+#include <sstream>
 #include <string>
 
+#include "models/core/core_request.hpp"
+#include "models/core/core_times.hpp"
 #include "tests/support/block_cycles.hpp"
 
 namespace homenode::test {
@@ -27,9 +30,16 @@ TEST(StoreBuffer, GivesTwoOfALineACycleAndElseOne) {
 }
 
 TEST(StoreBuffer, HoldsWhereCallsReturnTo) {
-  // Three times call with two stores of another line between.
+  // Calls and stores of another line in turn.
   const std::string calls = "e800000000" + store(0) + "e800000000" + store(0) + "e800000000" + store(0);
   EXPECT_NEAR(block_cycles(calls, golden_cove), 6, 0.3);
+}
+
+TEST(StoreBuffer, HoldsNoPrefetches) { EXPECT_LT(block_cycles(times(8, "0f180e"), golden_cove), 4.1); }
+
+TEST(StoreBuffer, IsEmptyWhereABlockStandsAlone) {
+  std::istringstream input{"cpu " + golden_cove + "\nblock 1 " + store(0) + store(8) + loop + "\nend\n"};
+  EXPECT_LT(core_times(read_core_request(input)).blocks.at(1).cycles, 1.3);
 }
 
 TEST(Forwarding, TakesLongWhereNoStoreHasAllBytes) {
@@ -54,6 +64,17 @@ TEST(ValueWalk, KnowsThatTheSameOperationsGiveTheSameAddress) {
   EXPECT_LT(block_cycles("8b2f4883c708" + takes, golden_cove), 3.5);
 }
 
+TEST(ValueWalk, TellsOperationsApartThatReadMoreThanTheyName) {
+  // Between a store and a load of (%rbx,%rax,8) something makes %rax anew: the load is another one, or the same.
+  const auto beside = [](const std::string& makes) { return block_cycles(makes + "488b14c3" + makes + "488914c3", golden_cove); };
+  EXPECT_NEAR(beside("0fb6c1"), 5, 0.1);                    // movzbl %cl, %eax
+  EXPECT_LT(beside("8a064883c601"), 3);                     // mov (%rsi), %al; add $1, %rsi: the rest of %rax is as before
+  EXPECT_NEAR(beside("4889c84805001000004801c8"), 5, 0.1);  // mov %rcx, %rax; add $4096, %rax; add %rcx, %rax
+  EXPECT_LT(beside("6639064883c6020f94c0"), 3);             // cmp %ax, (%rsi); add $2, %rsi; sete %al
+  EXPECT_LT(beside("3b0e8d7601ffc719c0"), 3.5);             // cmp (%rsi), %ecx; lea 1(%rsi), %esi; inc %edi; sbb %eax, %eax
+  EXPECT_LT(beside("668d064883c602"), 3);                   // lea (%rsi), %ax; add $2, %rsi
+}
+
 TEST(ValueWalk, KnowsCountersInMemory) {
   // addl $1, (%rsi); mov (%rsi), %eax; cltq; mov %rdx, (%rbx,%rax,8); then mov (%rbx,%rax,8), %rdx: what this turn stored; or the place
   // before, which the last turn stored: two turns in 5 cycles.
@@ -76,6 +97,8 @@ double beside_a_call(int behind) {
 TEST(ValueWalk, TakesABlockALittleBehindACallForTheOneItReturnsTo) {
   EXPECT_GT(beside_a_call(4096), 5);  // the callee's
   EXPECT_LT(beside_a_call(102), 3);   // %rax is the result of what is not in the sequence
+  EXPECT_LT(beside_a_call(159), 3);
+  EXPECT_GT(beside_a_call(160), 5);
 }
 
 }  // namespace

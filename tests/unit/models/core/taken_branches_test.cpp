@@ -109,5 +109,15 @@ TEST(TakenBranches, ShowInStepsOfLibraries) {
   EXPECT_NEAR(cycles_of_steps(times(15, "90")), 16.0 / 6, 0.3);        // nops, behind each the next one
 }
 
+TEST(TakenBranches, OfALoopInALibraryAreOne) {
+  // dec %ecx; jne, two hundred turns: one branch of the program, and not two hundred.
+  std::ostringstream request;
+  request << "cpu sapphirerapids\nsteps 1";
+  for (int i = 0; i < 200; ++i) request << " ffc975fc" << times(11, "90") << " 75fc" << times(13, "90");
+  request << "\nsequence 1*4\nend\n";
+  std::istringstream input{request.str()};
+  EXPECT_NEAR(core_times(read_core_request(input)).blocks.at(1).cycles, 200 * (1 + 3.0 / 64), 6);
+}
+
 }  // namespace
 }  // namespace homenode::test
