@@ -14,6 +14,15 @@
 namespace homenode::test {
 namespace {
 
+// Of all blocks of a request that ends with a sequence, their mean times in sum.
+double cycles_of_blocks(const std::ostringstream& request) {
+  std::istringstream input{request.str() + "\nend\n"};
+  const BlockTimes times = core_times(read_core_request(input));
+  double sum = 0;
+  for (const auto& [id, time] : times.blocks) sum += time.cycles;
+  return sum;
+}
+
 // Cycles of a block, the mean of `sites` that follow each other round and round; each begins `apart` bytes behind the one before. Without
 // `addresses` none says where it is.
 double cycles_a_block(int sites, int rounds, const std::string& bytes, const std::string& cpu = "sapphirerapids", bool addresses = true,
@@ -27,12 +36,7 @@ double cycles_a_block(int sites, int rounds, const std::string& bytes, const std
   }
   request << "sequence";
   for (int i = 0; i < sites * rounds; ++i) request << ' ' << i % sites;
-  request << "\nend\n";
-  std::istringstream input{request.str()};
-  const BlockTimes times = core_times(read_core_request(input));
-  double sum = 0;
-  for (const auto& [id, time] : times.blocks) sum += time.cycles;
-  return sum / sites;
+  return cycles_of_blocks(request) / sites;
 }
 
 const std::string jump = "eb3e";
@@ -79,12 +83,7 @@ double cycles_a_call(int functions) {
             << std::hex << 0x501000 + 64 * i << std::dec << '\n';
   request << "sequence";
   for (int i = 0; i < 400; ++i) request << ' ' << 2 * (i % functions) << ' ' << 2 * (i % functions) + 1;
-  request << "\nend\n";
-  std::istringstream input{request.str()};
-  const BlockTimes times = core_times(read_core_request(input));
-  double sum = 0;
-  for (const auto& [id, time] : times.blocks) sum += time.cycles;
-  return sum / functions;
+  return cycles_of_blocks(request) / functions;
 }
 
 TEST(TakenBranches, OfCallsAndReturnsTakeMore) {
