@@ -15,6 +15,7 @@ void CoreActivity::add(const CoreActivity& other) {
   operations += other.operations;
   waits_for_data += other.waits_for_data;
   waits_for_ports += other.waits_for_ports;
+  waits_for_code += other.waits_for_code;
   for (const auto& [resource, used] : other.busy) busy[resource] += used;
 }
 
@@ -33,6 +34,7 @@ std::string bottleneck(const CoreActivity& activity, const llvm::MCSchedModel& m
   }
   const auto port = [&] { return "port " + std::string{model.getProcResource(busiest)->Name}; };
   if (std::max(front_end, most) >= saturated) return most > front_end ? port() : "front end";
+  if (activity.waits_for_code > std::max(activity.waits_for_data, activity.waits_for_ports)) return "front end";
   if (activity.waits_for_data == 0 && activity.waits_for_ports == 0 && front_end > 0.5) return "front end";
   return activity.waits_for_ports > activity.waits_for_data && most > 0 ? port() : "latency";
 }

@@ -15,7 +15,8 @@ struct CoreActivity {
   std::uint64_t operations = 0;      // micro-operations dispatched
   std::uint64_t waits_for_data = 0;  // cycles in which instructions waited for registers or for a store
   std::uint64_t waits_for_ports = 0;
-  std::map<unsigned, double> busy;  // by LLVM's resource: cycles of use that began
+  std::uint64_t waits_for_code = 0;  // cycles in which the front end had not yet found what follows a taken branch
+  std::map<unsigned, double> busy;   // by LLVM's resource: cycles of use that began
 
   void add(const CoreActivity&);
 };

@@ -37,6 +37,9 @@ public:
     return moveToTheNextStage(reference);
   }
 
+  // In the cycle that ends: whether what follows a taken branch had not been found.
+  bool looks_for_code() const { return !waits_ && cycle_ >= resumes_ && static_cast<double>(cycle_) < found_; }
+
   using HWEventListener::onEvent;
   // Executed instructions are told before this stage's cycle begins: the stages behind it begin theirs first.
   void onEvent(const llvm::mca::HWInstructionEvent& event) override {

@@ -57,6 +57,8 @@ public:
     skip_retired();
   }
 
+  void watch(const FetchStage& fetch) { fetch_ = &fetch; }
+
   using HWEventListener::onEvent;
 
   void onCycleBegin() override {
@@ -65,6 +67,7 @@ public:
   }
   void onCycleEnd() override {
     now_.cycles = 1;
+    now_.waits_for_code = fetch_ != nullptr && fetch_->looks_for_code() ? 1 : 0;
     whole_[turn_of_cycle_]->add(now_);
     if (turn_of_cycle_ >= times_.measured_from && dispatched_ < stream_.instructions.size()) steady_[turn_of_cycle_]->add(now_);
     now_ = {};
@@ -92,6 +95,7 @@ private:
   }
 
   const WindowStream& stream_;
+  const FetchStage* fetch_ = nullptr;
   WindowTimes& times_;
   std::vector<CoreActivity*> whole_, steady_;  // by execution, and of none
   CoreActivity after_, now_;
@@ -165,6 +169,7 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   auto fetch =
       std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill, taken_branches(stream, window, targets), targets);
   FetchStage& fetching = *fetch;
+  observer.watch(fetching);
   llvm::mca::Pipeline pipeline;
   pipeline.appendStage(std::make_unique<llvm::mca::EntryStage>(source));
   pipeline.appendStage(std::move(fetch));

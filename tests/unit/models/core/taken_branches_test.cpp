@@ -53,6 +53,11 @@ TEST(TakenBranches, ManyTakeTwo) {
 
 TEST(TakenBranches, ThatNeverComeAgainAreTakenForMany) { EXPECT_NEAR(cycles_a_block(100, 1, jump), 2, 0.05); }
 
+TEST(TakenBranches, BoundABlockByTheFrontEnd) {
+  std::istringstream input{"cpu sapphirerapids\nblock 1 " + jump + " 401000\nsequence 1*400\nend\n"};
+  EXPECT_EQ(core_times(read_core_request(input)).blocks.at(1).bound, "front end");
+}
+
 TEST(TakenBranches, HideBehindTheCodeBetweenThem) {
   const std::string code = times(18, "4d89c1") + jump;  // mov %r8, %r9: six a cycle
   EXPECT_NEAR(cycles_a_block(200, 2, code), cycles_a_block(50, 8, code), 0.1);
