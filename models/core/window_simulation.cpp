@@ -144,8 +144,8 @@ ForwardingLatency forwarding_latency(const CoreTarget& target) {
   return {.general = 1, .vector = 9};
 }
 
-// Of a Golden Cove 112 (Intel 64 and IA-32 Optimization Reference Manual, 248966). Its stores to one line or two, by twos, take 0.57
-// cycles, to two lines in turn 1.04, three and one in turn 0.80 (docs/decisions/0085). Other cores were not measured.
+// Of a Golden Cove: stores to one line or two, by twos, take 0.57 cycles, to two lines in turn 1.04, three and one in turn 0.80. 112 entries
+// are assumed; half and twice as many make glpk's code 1.01 and 1.00 of its time (docs/decisions/0085). Other cores were not measured.
 static StoreBuffer store_buffer(const CoreTarget& target, bool is_cut) {
   const bool is_known = target.own() != nullptr && target.own()->is_golden_cove();
   return {.entries = is_known ? 112U : 0U, .is_full = is_known && !is_cut};
