@@ -129,6 +129,14 @@ ForwardingDelay delay_of(const ForwardingLatency& latency) {
   return {.by_way = {rest(latency.general), rest(latency.vector), rest(latency.merged)}};
 }
 
+// Of a Golden Cove: stores to one line or two, by twos, take 0.57 cycles, to two lines in turn 1.04, three and one in turn 0.80. 112
+// entries are assumed; half and twice as many make glpk's code 1.01 and 1.00 of its time (docs/decisions/0085). Other cores were not
+// measured.
+StoreBuffer store_buffer(const CoreTarget& target, bool is_cut) {
+  const bool is_known = target.own() != nullptr && target.own()->is_golden_cove();
+  return {.entries = is_known ? 112U : 0U, .is_full = is_known && !is_cut};
+}
+
 }  // namespace
 
 // Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of integer additions: doubles and vectors of 16 and
@@ -142,13 +150,6 @@ ForwardingLatency forwarding_latency(const CoreTarget& target) {
   if (target.own() == nullptr) return {};
   if (target.own()->is_golden_cove()) return {.general = 1, .vector = 5, .merged = 17, .renames_all = false};
   return {.general = 1, .vector = 9};
-}
-
-// Of a Golden Cove: stores to one line or two, by twos, take 0.57 cycles, to two lines in turn 1.04, three and one in turn 0.80. 112 entries
-// are assumed; half and twice as many make glpk's code 1.01 and 1.00 of its time (docs/decisions/0085). Other cores were not measured.
-static StoreBuffer store_buffer(const CoreTarget& target, bool is_cut) {
-  const bool is_known = target.own() != nullptr && target.own()->is_golden_cove();
-  return {.entries = is_known ? 112U : 0U, .is_full = is_known && !is_cut};
 }
 
 WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
