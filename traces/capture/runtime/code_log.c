@@ -33,6 +33,17 @@ static bool is_at_a_power_of_two(uint64_t before, uint64_t after) { return (befo
 
 static bool is_indirect(const struct hn_cell* cell) { return cell->kind == HN_INDIRECT_JUMP || cell->kind == HN_INDIRECT_CALL; }
 
+/* A block of so many instructions ran so many times; `begin`: instructions before it. Samples may begin within. */
+static void add_to_windows(uint32_t block, uint32_t each, uint64_t begin, uint64_t times) {
+  while (begin + times * each > hn_next_sample) {
+    const uint64_t before = hn_next_sample > begin ? (hn_next_sample - begin) / each : 0;
+    hn_window_add(block, each, before);
+    hn_sample_begin();
+    begin += before * each, times -= before;
+  }
+  hn_window_add(block, each, times);
+}
+
 static void read_run(struct hn_cell* cell, uint64_t times) {
   if (previous) {
     if (previous->kind == HN_CONDITIONAL)
@@ -43,10 +54,10 @@ static void read_run(struct hn_cell* cell, uint64_t times) {
   if (times > 1 && cell->kind == HN_CONDITIONAL) cell->wrong += hn_mispredictions(number_of(cell), true, times - 1);
   if (times > 1 && is_indirect(cell)) cell->wrong += hn_mispredicted_targets(number_of(cell), number_of(cell), times - 1);
   if (!cell->listed) list(cell);
-  const uint64_t before = cell->executions;
+  const uint64_t before = cell->executions, begin = instructions;
   cell->count += times, cell->executions += times, instructions += times * cell->instructions;
   if (is_at_a_power_of_two(before, cell->executions)) hn_window_begin(number_of(cell), cell->executions);
-  hn_window_add(number_of(cell), cell->instructions, times);
+  add_to_windows(number_of(cell), cell->instructions, begin, times);
   previous = cell;
 }
 void hn_log_read(void) {
