@@ -1,6 +1,6 @@
 /* Windows of the block sequence: a few thousand instructions each, so that chains from one loop iteration to the next, and from one
- * block to the next, are in them. Samples begin at places that are spread evenly over the run, whatever code is there. For blocks that
- * samples miss, the last two windows that began with each block are kept.
+ * block to the next, are in them. Samples begin at places that are spread evenly over the run, whatever code is there. And of each block
+ * the last two windows that began with it are kept, for those that samples have too seldom.
  */
 #include "code_windows.h"
 
@@ -11,7 +11,7 @@
 #include "library/heap_sort.h"
 
 enum { MOST_RUNS = 512, MOST_INSTRUCTIONS = 2000, OPEN = 8, MOST_WINDOWS = 256, ENOUGH = 4 };
-enum { MOST_SAMPLES = 128, FIRST_STRETCH = 4096 };
+enum { MOST_SAMPLES = 128, FIRST_STRETCH = 4096, FOR_SAMPLES = 2 /* of OPEN */ };
 static const double nearly_all = 0.998; /* of the instructions */
 
 struct run {
@@ -37,8 +37,8 @@ static bool is_open(const struct window* window) {
     if (open[w] == window) return true;
   return false;
 }
-static void begin(struct window** place) {
-  if (open_number == OPEN || is_open(*place)) return;
+static void begin(struct window** place, unsigned most_open) {
+  if (open_number >= most_open || is_open(*place)) return;
   if (!*place) *place = hn_pages(sizeof **place);
   if (!*place) return;
   (*place)->runs = (*place)->instructions = 0;
@@ -52,7 +52,7 @@ void hn_window_begin(uint32_t block, uint64_t executions) {
   if (!kept) kept = hn_pages((hn_blocks() + 1) * sizeof *kept);
   if (!kept) return;
   /* The one that is replaced is the older one. */
-  begin(&kept[block][(63 - __builtin_clzll(executions)) & 1]);
+  begin(&kept[block][(63 - __builtin_clzll(executions)) & 1], OPEN - FOR_SAMPLES);
 }
 /* Chance, the same in every run. */
 static uint64_t chance(void) {
@@ -60,25 +60,25 @@ static uint64_t chance(void) {
   state ^= state << 13, state ^= state >> 7, state ^= state << 17;
   return state >> 8;
 }
-/* Of two stretches side by side one sample is left; the other half is for those to come. */
-static void leave_every_other(void) {
-  struct window* left_out[MOST_SAMPLES / 2];
+/* Of two stretches side by side one sample is kept, by chance. The windows of the others are for those to come. */
+static void drop_half(void) {
+  struct window* dropped[MOST_SAMPLES / 2];
   for (unsigned i = 0; i < MOST_SAMPLES / 2; ++i) {
-    const unsigned which = chance() & 1;
-    struct window *const left = samples[2 * i + which], *const out = samples[2 * i + 1 - which];
-    if (out) {
-      stop(out);
-      out->runs = 0;
-    }
-    left_out[i] = out, samples[i] = left;
+    struct window** const pair = &samples[2 * i];
+    unsigned which = chance() & 1;
+    if (!pair[which] || !pair[which]->runs) which = 1 - which;
+    dropped[i] = pair[1 - which], samples[i] = pair[which];
+    if (!dropped[i]) continue;
+    stop(dropped[i]);
+    dropped[i]->runs = 0;
   }
-  for (unsigned i = 0; i < MOST_SAMPLES / 2; ++i) samples[MOST_SAMPLES / 2 + i] = left_out[i];
+  for (unsigned i = 0; i < MOST_SAMPLES / 2; ++i) samples[MOST_SAMPLES / 2 + i] = dropped[i];
   sample_number = MOST_SAMPLES / 2, stretch *= 2;
 }
 void hn_sample_begin(void) {
-  if (sample_number == MOST_SAMPLES) leave_every_other();
-  begin(&samples[sample_number++]);
+  begin(&samples[sample_number++], OPEN);
   stretch_begin += stretch;
+  if (sample_number == MOST_SAMPLES) drop_half();
   hn_next_sample = stretch_begin + chance() % stretch;
 }
 void hn_window_add(uint32_t block, uint32_t instructions, uint64_t times) {
@@ -112,7 +112,7 @@ static void say(FILE* file, const struct window* window) {
   for (uint32_t r = 0; r < window->runs; ++r) fprintf(file, "%s[%u, %u]", r ? ", " : "", window->run[r].block, window->run[r].times);
   fprintf(file, "]}\n");
 }
-/* Counts how often it has each block behind its first quarter. */
+/* Counts how often each block begins to run behind its first quarter, times in a row as one. */
 static void note_covered(const struct window* window, uint32_t* covered) {
   uint32_t at = 0;
   for (uint32_t r = 0; r < window->runs; ++r) {
