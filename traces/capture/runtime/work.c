@@ -114,17 +114,18 @@ static void say_blocks(void) {
   }
 }
 /* Of this host: a chain of additions of registers takes a cycle each; small constants some cores add where they rename registers, in no
- * time. The best of a few, for others may run here, too. Each some milliseconds: for less than one, a core may run faster than it does for
- * long, and the times of calls that this goes with are means. */
+ * time. Each try takes some milliseconds: for less than one, a core may run faster than it does for long, and the times of calls that this
+ * goes with are means. It is the thread's processor time, for other programs may have the core for a part of it; and the best of a few,
+ * for a hypervisor may, too. */
 static double clock_hertz(void) {
   enum { ADDITIONS = 1 << 24, TRIES = 3 };
   double best = 0;
   for (int i = 0; i < TRIES; ++i) {
     struct timespec begin, end;
-    clock_gettime(CLOCK_MONOTONIC, &begin);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &begin);
     uint64_t rounds = ADDITIONS / 16, sum = 1;
     __asm__ volatile("1: .rept 16\n add %1,%1\n .endr\n dec %0\n jnz 1b" : "+r"(rounds), "+r"(sum) : : "cc");
-    clock_gettime(CLOCK_MONOTONIC, &end);
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &end);
     const double seconds = (double)(end.tv_sec - begin.tv_sec) + 1e-9 * (double)(end.tv_nsec - begin.tv_nsec);
     if (seconds > 0 && ADDITIONS / seconds > best) best = ADDITIONS / seconds;
   }
