@@ -28,30 +28,10 @@ static void list(struct hn_cell* cell) {
   cell->listed = 1;
   ran[ran_number++] = number_of(cell);
 }
-/* The next execution with which a window of the block begins: the 64th, 128th, 256th … */
-static uint64_t next_window(uint64_t executions) { return executions < 64 ? 64 : 1ull << (64 - __builtin_clzll(executions)); }
+/* A window begins where a block has run 64, 128, 256 … times: hot blocks get several, spread over the run. */
+static bool is_at_a_power_of_two(uint64_t before, uint64_t after) { return (before ^ after) > before && after >= 64; }
 
 static bool is_indirect(const struct hn_cell* cell) { return cell->kind == HN_INDIRECT_JUMP || cell->kind == HN_INDIRECT_CALL; }
-
-/* The block runs so many times more. Windows and samples may begin within. */
-static void add_to_windows(const struct hn_cell* cell, uint64_t times) {
-  const uint32_t block = number_of(cell), each = cell->instructions;
-  uint64_t executions = cell->executions, begin = instructions;
-  while (times > 0) {
-    if (begin + each > hn_next_sample) {
-      hn_sample_begin();
-      continue;
-    }
-    uint64_t now = times;
-    if (begin + now * each > hn_next_sample) now = (hn_next_sample - begin) / each;
-    const uint64_t before = next_window(executions) - 1 - executions;
-    if (before == 0) hn_window_begin(block, executions + 1);
-    const uint64_t most = before == 0 ? 1 : before;
-    if (now > most) now = most;
-    hn_window_add(block, each, now);
-    executions += now, begin += now * each, times -= now;
-  }
-}
 
 static void read_run(struct hn_cell* cell, uint64_t times) {
   if (previous) {
@@ -63,8 +43,10 @@ static void read_run(struct hn_cell* cell, uint64_t times) {
   if (times > 1 && cell->kind == HN_CONDITIONAL) cell->wrong += hn_mispredictions(number_of(cell), true, times - 1);
   if (times > 1 && is_indirect(cell)) cell->wrong += hn_mispredicted_targets(number_of(cell), number_of(cell), times - 1);
   if (!cell->listed) list(cell);
-  add_to_windows(cell, times);
+  const uint64_t before = cell->executions;
   cell->count += times, cell->executions += times, instructions += times * cell->instructions;
+  if (is_at_a_power_of_two(before, cell->executions)) hn_window_begin(number_of(cell), cell->executions);
+  hn_window_add(number_of(cell), cell->instructions, times);
   previous = cell;
 }
 void hn_log_read(void) {

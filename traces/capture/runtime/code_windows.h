@@ -5,14 +5,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The blocks from here on belong to a window of this block, which runs for the `executions`-th time. */
+/* The blocks from here on belong to a window of this block, which has run so often. */
 void hn_window_begin(uint32_t block, uint64_t executions);
-/* A sample begins here. The next one is to begin once so many instructions have run. */
-void hn_sample_begin(void);
-extern uint64_t hn_next_sample;
 /* A block ran so many times in a row. */
 void hn_window_add(uint32_t block, uint32_t instructions, uint64_t times);
-/* A line of JSON for each sample, and for each window that is needed so that nearly all of the instructions are in one. */
+/* A line of JSON for each window that is needed so that nearly all of the instructions are in one. */
 void hn_windows_say(FILE*);
 
 /* work.c: zeroed memory of the runtime's own; 0 without memory. */
