@@ -56,6 +56,7 @@ void LineTouches::start(const std::vector<ItemPattern>& patterns, const Executio
   body_ = &body;
   in_stretches_ = false;
   address_of_ = std::move(address_of);
+  found_addresses_.fill({});
   first_ = first;
   last_ = last;
   const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
@@ -72,6 +73,7 @@ void LineTouches::go_on_until(std::uint64_t limit) {
   limit_ = limit;
   in_stretches_ = true;
   ++epoch_;
+  found_addresses_.fill({});
 }
 
 std::uint64_t LineTouches::position() const {
@@ -85,9 +87,9 @@ std::uint64_t LineTouches::position() const {
   return first == to_the_end && !begun ? 0 : first;
 }
 
-std::uint64_t LineTouches::base_of(const ItemBlock& block, std::size_t slot, std::int64_t iteration) const {
+std::uint64_t LineTouches::base_of(const ItemBlock& block, std::size_t slot, std::int64_t iteration) {
   const SlotBinding& binding = block.slots[slot];
-  return address_of_(binding.object).value() + static_cast<std::uint64_t>(binding.base + (iteration - block.first) * binding.shift);
+  return address_of(binding.object) + static_cast<std::uint64_t>(binding.base + (iteration - block.first) * binding.shift);
 }
 
 // Opens the next block of the slice, or does a number of short ones at once.
@@ -122,19 +124,16 @@ void LineTouches::open(const ItemPattern& pattern, const ItemBlock& block, std::
 void LineTouches::find_bases(const ItemBlock& block, std::int64_t from) {
   const std::size_t slots = block.slots.size();
   bases_.resize(slots);
-  base_epochs_.resize(slots);
   shifts_.resize(slots);
-  const SlotBinding* before = nullptr;  // neighbours are often of one object
-  std::uint64_t address = 0;
+  base_epochs_.assign(moving_objects_.empty() ? 0 : slots, never);
+  const std::int64_t iterations = from - block.first;
   for (std::size_t slot = 0; slot < slots; ++slot) {
     const SlotBinding& binding = block.slots[slot];
     shifts_[slot] = binding.shift;
-    const bool moves = !moving_objects_.empty() && std::binary_search(moving_objects_.begin(), moving_objects_.end(), binding.object);
-    base_epochs_[slot] = moves ? 0 : never;
-    if (moves) continue;
-    if (before == nullptr || before->object != binding.object) address = address_of_(binding.object).value();
-    before = &binding;
-    bases_[slot] = address + static_cast<std::uint64_t>(binding.base + (from - block.first) * binding.shift);
+    if (!moving_objects_.empty() && std::binary_search(moving_objects_.begin(), moving_objects_.end(), binding.object))
+      base_epochs_[slot] = 0;
+    else
+      bases_[slot] = address_of(binding.object) + static_cast<std::uint64_t>(binding.base + iterations * binding.shift);
   }
 }
 

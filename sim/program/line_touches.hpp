@@ -144,13 +144,14 @@ private:
   struct PatternTouches {
     struct Touch {
       std::uint64_t offset = 0, bytes = 0;  // from the slot's base on, in the first iteration
-      std::uint64_t accesses = 0;           // of one iteration
       SlotNumber slot = 0;
-      float parallelism = 1;  // of one iteration; of several, whose shift no prefetcher follows
+      LineTouch made;         // of one iteration, but for its lines; of several, whose shift no prefetcher follows
       double dependence = 0;  // of several: at most so many in flight
       Prefetched prefetched;  // of several: within an iteration
-      bool reads = false, writes = false, non_temporal = false, atomic = false;
-      std::uint8_t waited = 0;
+      // Of several: what came out for the last shift and number of iterations.
+      mutable float last_parallelism = 0;
+      mutable std::int64_t last_shift = 0;
+      mutable std::uint64_t last_iterations = 0;
     };
     std::vector<Touch> touches;
     std::vector<std::uint32_t> group_ends;
@@ -180,15 +181,22 @@ private:
   bool is_left_out(LineRange lines) const { return lines.size() == 1 && !kept_.has(lines.first); }
   void leave_out();
   void take_turns(std::vector<LineTouch>& group) const;
-  void add_touch(const PatternTouches::Touch&, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses, float parallelism);
+  LineTouch& add_touch(const LineTouch& made, std::uint64_t address, std::uint64_t bytes);
   void add_shifted(const PatternTouches::Touch&);
+  float parallelism_of_followed(const PatternTouches::Touch&, std::int64_t shift) const;
   void close_cursors();
   bool scattered(const ItemBlock&) const;
   void gather_blocks();
-  std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration) const;
+  std::uint64_t base_of(const ItemBlock&, std::size_t slot, std::int64_t iteration);
+  // Of byte 0. Asked once in a slice, or between two stops in it: objects stay where they are meanwhile.
+  std::uint64_t address_of(ObjectId object) {
+    FoundAddress& found = found_addresses_[object.index() % found_addresses_.size()];
+    if (found.object != object) found = {object, address_of_(object).value()};
+    return found.address;
+  }
   // Where the slot's object lies now: it may come and go while the iteration runs.
   std::uint64_t base_of_slot(std::size_t slot) {
-    if (base_epochs_[slot] < epoch_) {
+    if (!base_epochs_.empty() && base_epochs_[slot] < epoch_) {
       bases_[slot] = base_of(*open_block_, slot, open_from_);
       base_epochs_[slot] = epoch_;
     }
@@ -234,14 +242,13 @@ private:
   void irregular_until(std::uint64_t end);
   std::uint64_t batch_end(std::uint32_t number) const;
   std::uint64_t first_batch_end();
-  // How the lines are accessed, by a cursor or what is known of one.
-  template <typename Operand>
-  static void set_kind(LineTouch& touch, const Operand& operand) {
-    touch.reads = operand.reads;
-    touch.writes = operand.writes;
-    touch.non_temporal = operand.non_temporal;
-    touch.atomic = operand.atomic;
-    touch.waited = operand.waited;
+  // How the lines are accessed.
+  static void set_kind(LineTouch& touch, const Cursor& cursor) {
+    touch.reads = cursor.reads;
+    touch.writes = cursor.writes;
+    touch.non_temporal = cursor.non_temporal;
+    touch.atomic = cursor.atomic;
+    touch.waited = cursor.waited;
   }
   static void sift_first(std::vector<IrregularPlace>& heap);
   static void drop_first(std::vector<IrregularPlace>& heap);
@@ -254,6 +261,11 @@ private:
   const std::vector<ItemPattern>* patterns_ = nullptr;
   const ExecutionBody* body_ = nullptr;
   AddressOf address_of_;
+  struct FoundAddress {
+    ObjectId object = ObjectId::none();
+    std::uint64_t address = 0;
+  };
+  std::array<FoundAddress, 16> found_addresses_{};  // by the object's number
   std::int64_t first_ = 0, last_ = 0;
   std::size_t block_ = 0;  // the next one
 
@@ -278,7 +290,7 @@ private:
   std::vector<IrregularPlace> irregular_, batch_ends_;
   std::vector<std::uint64_t> bases_;  // by slot
   std::vector<std::int64_t> shifts_;
-  std::vector<std::uint64_t> base_epochs_;  // by slot: epoch that the base is of; of objects that stay, every one
+  std::vector<std::uint64_t> base_epochs_;  // by slot: epoch that the base is of; of objects that stay, every one. Empty: all stay
   std::uint64_t epoch_ = 1;
   std::uint64_t limit_ = to_the_end;
   const ItemPattern* open_pattern_ = nullptr;

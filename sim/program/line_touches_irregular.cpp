@@ -173,7 +173,7 @@ void LineTouches::add_irregular(const IrregularAccess& access) {
   ++irregular_count_;
   irregular_lines_ += seen ? 0 : 1;
   deepest_ = std::max(deepest_, depth);
-  LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in add_touch
+  LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in emit
   touch.lines = lines;
   touch.reads = kind != AccessKind::write;
   touch.writes = kind != AccessKind::read;

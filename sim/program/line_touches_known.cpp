@@ -39,15 +39,10 @@ void LineTouches::look_up_touches(const ItemPattern& pattern, PatternId id) {
 void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
   PatternTouches::Touch touch{.offset = cursor.address,
                               .bytes = cursor.extent,
-                              .accesses = cursor.accesses,
                               .slot = cursor.slot,
-                              .parallelism = cursor.parallelism,
-                              .prefetched = {},
-                              .reads = cursor.reads,
-                              .writes = cursor.writes,
-                              .non_temporal = cursor.non_temporal,
-                              .atomic = cursor.atomic,
-                              .waited = cursor.waited};
+                              .made = {.lines = {}, .parallelism = cursor.parallelism, .accesses = cursor.accesses},
+                              .prefetched = {}};
+  set_kind(touch.made, cursor);
   if (open_iterations_ > 1) {
     // One element an iteration, and all in this window.
     const bool shifted = cursor.outer_dimensions == 0 && cursor.inner.count == open_iterations_ && elements == open_iterations_ &&
@@ -62,7 +57,7 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
     // With some shifts the iterations would continue the run's outermost loop.
     noted_->never |= count > 0 && loops[count - 1].count * loops[count - 1].sequence_stride == iteration_span_;
     touch.dependence = dependence_of(*cursor.run, {loops.data(), 1});
-    touch.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(touch.prefetched), touch.dependence), 1.0));
+    touch.made.parallelism = static_cast<float>(std::max(std::min(lines_in_flight(touch.prefetched), touch.dependence), 1.0));
     noted_->touches.push_back(touch);
   } else if (cursor.separate) {
     for (std::uint64_t i = 0; i < elements; ++i) {
@@ -73,7 +68,7 @@ void LineTouches::note_touch(const Cursor& cursor, std::uint64_t elements) {
     const std::uint64_t travel = (elements - 1) * magnitude(cursor.inner.stride);
     if (cursor.inner.stride < 0) touch.offset -= travel;
     touch.bytes += travel;
-    touch.accesses *= elements;
+    touch.made.accesses *= elements;
     noted_->touches.push_back(touch);
   }
 }
@@ -94,6 +89,41 @@ void LineTouches::note_group() {
   noted_ = nullptr;
 }
 
+inline LineTouch& LineTouches::add_touch(const LineTouch& made, std::uint64_t address, std::uint64_t bytes) {
+  const LineRange lines = lines_at(address, bytes);
+  LineTouch& touch = (is_left_out(lines) ? left_out_ : touches_).emplace_back(made);
+  touch.lines = lines;
+  return touch;
+}
+
+// Where a prefetcher follows the shift. Arrays have the same one in every block.
+float LineTouches::parallelism_of_followed(const PatternTouches::Touch& known, std::int64_t shift) const {
+  if (known.last_shift == shift && known.last_iterations == open_iterations_) return known.last_parallelism;
+  Prefetched prefetched = known.prefetched;
+  prefetch_on(prefetched, {open_iterations_, shift, iteration_span_});
+  known.last_shift = shift;
+  known.last_iterations = open_iterations_;
+  known.last_parallelism = static_cast<float>(std::max(std::min(lines_in_flight(prefetched), known.dependence), 1.0));
+  return known.last_parallelism;
+}
+
+// As cursors of such a run do it: elements far apart are touches of their own.
+void LineTouches::add_shifted(const PatternTouches::Touch& known) {
+  const std::int64_t shift = shifts_[known.slot];
+  const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
+  const bool followed = is_prefetched(known.prefetched, step);
+  const float parallelism = followed ? parallelism_of_followed(known, shift) : known.made.parallelism;
+  if (step >= known.bytes + options_.line_bytes) {
+    for (std::uint64_t i = 0; i < open_iterations_; ++i)
+      add_touch(known.made, begin + i * static_cast<std::uint64_t>(shift), known.bytes).parallelism = parallelism;
+    return;
+  }
+  const std::uint64_t travel = (open_iterations_ - 1) * step;
+  LineTouch& touch = add_touch(known.made, shift < 0 ? begin - travel : begin, travel + known.bytes);
+  touch.parallelism = parallelism;
+  touch.accesses *= open_iterations_;
+}
+
 void LineTouches::next_known_group() {
   const std::size_t begin = known_group_ == 0 ? 0 : known_block_->group_ends[known_group_ - 1],
                     end = known_block_->group_ends[known_group_];
@@ -101,40 +131,10 @@ void LineTouches::next_known_group() {
   for (std::size_t i = begin; i < end; ++i) {
     const PatternTouches::Touch& known = known_block_->touches[i];
     if (open_iterations_ == 1)
-      add_touch(known, bases_[known.slot] + known.offset, known.bytes, known.accesses, known.parallelism);
+      add_touch(known.made, bases_[known.slot] + known.offset, known.bytes);
     else
       add_shifted(known);
   }
-}
-
-// Field by field where it stays: copies of what was just written in parts wait for it.
-void LineTouches::add_touch(const PatternTouches::Touch& known, std::uint64_t address, std::uint64_t bytes, std::uint64_t accesses,
-                            float parallelism) {
-  const LineRange lines = lines_at(address, bytes);
-  LineTouch& touch = (is_left_out(lines) ? left_out_ : touches_).emplace_back();
-  touch.lines = lines;
-  set_kind(touch, known);
-  touch.parallelism = parallelism;
-  touch.accesses = accesses;
-}
-
-// As cursors of such a run do it: elements far apart are touches of their own.
-void LineTouches::add_shifted(const PatternTouches::Touch& known) {
-  const std::int64_t shift = shifts_[known.slot];
-  const std::uint64_t step = magnitude(shift), begin = bases_[known.slot] + known.offset;
-  float parallelism = known.parallelism;
-  if (is_prefetched(known.prefetched, step)) {
-    Prefetched prefetched = known.prefetched;
-    prefetch_on(prefetched, {open_iterations_, shift, iteration_span_});
-    parallelism = static_cast<float>(std::max(std::min(lines_in_flight(prefetched), known.dependence), 1.0));
-  }
-  if (step >= known.bytes + options_.line_bytes) {
-    for (std::uint64_t i = 0; i < open_iterations_; ++i)
-      add_touch(known, begin + i * static_cast<std::uint64_t>(shift), known.bytes, known.accesses, parallelism);
-    return;
-  }
-  const std::uint64_t travel = (open_iterations_ - 1) * step;
-  add_touch(known, shift < 0 ? begin - travel : begin, travel + known.bytes, known.accesses * open_iterations_, parallelism);
 }
 
 }  // namespace homenode

@@ -172,7 +172,7 @@ void LineTouches::advance_row(Cursor& cursor) {
 void LineTouches::emit(const Cursor& cursor, std::uint64_t elements) {
   if (noted_ != nullptr) note_touch(cursor, elements);
   const auto add = [&](LineRange lines, std::uint64_t accesses) {
-    LineTouch& touch = touches_.emplace_back();  // field by field where it stays, as in add_touch
+    LineTouch& touch = touches_.emplace_back();  // field by field where it stays: a copy of what was just written in parts waits for it
     touch.lines = lines;
     set_kind(touch, cursor);
     touch.parallelism = cursor.parallelism;

@@ -23,6 +23,7 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
       line_bytes_{line_bytes(machine)},
       touch_options_{options},
       page_shift_{static_cast<unsigned>(std::countr_zero(static_cast<std::uint64_t>(page.count())))},
+      page_lines_shift_{page_shift_ - static_cast<unsigned>(std::countr_zero(line_bytes_))},
       touches_{options},
       body_{workload},
       record_{std::move(shared.record)},
@@ -216,7 +217,9 @@ void CacheStage::access(const Work& work, LineTouches& touches, AddressSpace& ad
   touches.keep(kept);
   phases_.start(slice.outcome, kept.one_in);
   first_byte_ = addresses.first_byte(PageNumber{0});
-  fresh_.number_from(line_of(first_byte_, line_bytes_));
+  first_line_ = line_of(first_byte_, line_bytes_);
+  by_huge_pages_ = addresses.pages_per_huge() != 0;
+  fresh_.number_from(first_line_);
   collected_.count = 0;
   const std::size_t at_once = caches_->touches_at_once();
   std::size_t collected = 0;  // touches of the groups
@@ -247,22 +250,28 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
   Group& group = collected_.groups[collected_.count];
   if (!touches.next(group.touches)) return false;
   GroupWalks walks{slice.walks, machine_};
+  const GroupPages pages{work.place.core,
+                         addresses,
+                         slice,
+                         faulted != nullptr,
+                         walks_now ? &walks : nullptr,
+                         translations_.empty() ? nullptr : &translations_[work.place.core.index()].pages};
   group_begins_ = true;
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
-    note_pages(touch, work.place.core, addresses, slice, faulted != nullptr, walks_now ? &walks : nullptr);
+    note_pages(touch, pages);
     if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
     if (repetition_.follows()) repetition_.touched(touch.lines);
   }
   if (faulted && addresses.watch().faulted()) faulted();
-  group.accesses_left_out = 0;
+  const std::uint64_t followed = slice.accesses;
+  for (const LineTouch& touch : touches.left_out()) {
+    note_pages(touch, pages);
+    if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
+  }
+  group.accesses_left_out = slice.accesses - followed;
   group.left_out = touches.left_out().size();
   group.combined = touches.combined();
-  for (const LineTouch& touch : touches.left_out()) {
-    note_pages(touch, work.place.core, addresses, slice, false, walks_now ? &walks : nullptr);
-    if (touch.writes && others_write_) contended_.wrote(touch, slice.accesses);
-    group.accesses_left_out += touch.accesses;
-  }
   ++collected_.count;
   return true;
 }
@@ -291,28 +300,35 @@ void CacheStage::finish_groups(const Work& work, FilteredSlice& slice) {
   passing_.count = 0;
 }
 
-// Which pages the touch needs, and what finding them costs. `noted`: the address space knows already. Of pages that the slice has touched
-// in the same way already nothing is to be learned, but which translations are used.
-void CacheStage::note_pages(const LineTouch& touch, CoreId core, const AddressSpace& addresses, FilteredSlice& slice, bool noted,
-                            GroupWalks* walks) {
+// Which pages the touch needs, and what finding them costs. Of pages that the slice has touched in the same way already nothing is to be
+// learned, but which translations are used. Most touches lie in one page.
+inline void CacheStage::note_pages(const LineTouch& touch, const GroupPages& of) {
+  of.slice.accesses += touch.accesses;
+  const std::uint64_t first = (touch.lines.first - first_line_) >> page_lines_shift_;
+  const bool one = touch.lines.last > touch.lines.first && first == (touch.lines.last - 1 - first_line_) >> page_lines_shift_;
+  if (!one || by_huge_pages_) return note_many_pages(touch, of);
+  if (!of.noted && pages_.add(first, touch.writes)) note_touch(touch, of.slice);
+  if (of.walks != nullptr) of.walks->add(of.translations->find(first) ? 0 : 1, touch.parallelism, is_followed(touch));
+}
+
+void CacheStage::note_many_pages(const LineTouch& touch, const GroupPages& of) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);
-  const bool followed = touch.reads && touch.parallelism > static_cast<float>(touch_options_.miss_buffers);
-  const auto note = [&] {
-    slice.touches.push_back({range, touch.writes, followed, std::exchange(group_begins_, false), touch.parallelism});
-  };
-  slice.accesses += touch.accesses;
-  if (addresses.pages_per_huge() != 0 || range.last <= range.first) {
-    if (!noted && range.last > range.first) note();
-    if (walks != nullptr) walks->add(missed_pages(core, range, addresses), touch.parallelism, followed);
+  if (by_huge_pages_ || range.last <= range.first) {
+    if (!of.noted && range.last > range.first) note_touch(touch, of.slice);
+    if (of.walks != nullptr) of.walks->add(missed_pages(of.core, range, of.addresses), touch.parallelism, is_followed(touch));
     return;
   }
   const std::uint64_t first = (range.first - first_byte_) >> page_shift_, last = ((range.last - 1 - first_byte_) >> page_shift_) + 1;
-  if (!noted && pages_.add(first, last, touch.writes)) note();
-  if (walks == nullptr) return;
-  TranslationBuffer& buffer = translations_[core.index()].pages;
+  if (!of.noted && pages_.add(first, last, touch.writes)) note_touch(touch, of.slice);
+  if (of.walks == nullptr) return;
   std::uint64_t missed = 0;
-  for (std::uint64_t page = first; page < last; ++page) missed += !buffer.find(page);
-  walks->add(missed, touch.parallelism, followed);
+  for (std::uint64_t page = first; page < last; ++page) missed += !of.translations->find(page);
+  of.walks->add(missed, touch.parallelism, is_followed(touch));
+}
+
+void CacheStage::note_touch(const LineTouch& touch, FilteredSlice& slice) {
+  slice.touches.push_back(
+      {bytes_of(touch.lines, line_bytes_), touch.writes, is_followed(touch), std::exchange(group_begins_, false), touch.parallelism});
 }
 
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {

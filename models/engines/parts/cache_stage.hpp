@@ -90,7 +90,22 @@ private:
   void pass_groups(const Work&, FilteredSlice&);
   // Adds what the caches did with the groups that they have.
   void finish_groups(const Work&, FilteredSlice&);
-  void note_pages(const LineTouch&, CoreId, const AddressSpace&, FilteredSlice&, bool noted, GroupWalks*);
+  // Who touches pages, and what is to be told. `noted`: the address space knows already. Without `walks` no translation is looked for.
+  struct GroupPages {
+    CoreId core;
+    const AddressSpace& addresses;
+    FilteredSlice& slice;
+    bool noted;
+    GroupWalks* walks;
+    TranslationBuffer* translations;  // of small pages
+  };
+  void note_pages(const LineTouch&, const GroupPages&);
+  void note_many_pages(const LineTouch&, const GroupPages&);
+  void note_touch(const LineTouch&, FilteredSlice&);
+  // A prefetcher follows its loads.
+  bool is_followed(const LineTouch& touch) const {
+    return touch.reads && touch.parallelism > static_cast<float>(touch_options_.miss_buffers);
+  }
   // With transparent huge pages: what a translation covers is known only now.
   void note_touches(const FilteredSlice&, const Place&, AddressSpace&, PageWalks&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
@@ -106,7 +121,7 @@ private:
   std::uint64_t line_bytes_;
   std::unique_ptr<CacheModel> caches_;
   LineTouchOptions touch_options_;
-  unsigned page_shift_;                                       // pages are powers of two
+  unsigned page_shift_, page_lines_shift_;                    // pages are powers of two
   LineTouches touches_;                                       // of whole iterations
   std::vector<std::vector<std::unique_ptr<Opened>>> opened_;  // by thread
   std::size_t open_ = 0;                                      // of them, now
@@ -146,6 +161,8 @@ private:
   PageMarks pages_;
   FreshPages fresh_;
   Address first_byte_;  // of page 0
+  LineNumber first_line_;
+  bool by_huge_pages_ = false;  // transparent ones
 };
 
 }  // namespace homenode

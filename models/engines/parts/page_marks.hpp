@@ -28,6 +28,15 @@ public:
     return news;
   }
 
+  // The same of one page.
+  bool add(std::uint64_t page, bool writes) {
+    const std::uint32_t mark = 2 * slice_ + (writes ? 1 : 0);
+    if (page >= marks_.size()) marks_.resize(std::max<std::size_t>(page + 1, 2 * marks_.size()), 0);
+    if (marks_[page] >= mark) return false;
+    marks_[page] = mark;
+    return true;
+  }
+
 private:
   static constexpr std::uint32_t most_slices = std::numeric_limits<std::uint32_t>::max() / 2 - 1;
   std::vector<std::uint32_t> marks_;  // by page: twice the slice that touched it last, and one more if that wrote it

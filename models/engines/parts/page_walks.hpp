@@ -44,8 +44,8 @@ public:
   GroupWalks& operator=(const GroupWalks&) = delete;
   ~GroupWalks() { next_group(); }
 
+  // `pages` may be 0, and is at random places as often as not: no branch tells it from others. `parallelism`: above 0.
   void add(std::uint64_t pages, float parallelism, bool followed) {
-    if (pages == 0) return;
     // More lines outstanding than a core asks for by itself: a prefetcher follows, loads (`followed`) or stores.
     const double of_one = parallelism > misses_ ? 1.0 / parallelism : std::max(1.0 / parallelism, least_weight_);
     const double weight = static_cast<double>(pages) * of_one;

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <bit>
 #include <cstdint>
 #include <optional>
@@ -32,16 +31,14 @@ public:
   // Makes the page the most recently used one; returns whether it was there.
   bool find(std::uint64_t page) {
     std::uint64_t* const set = pages_.data() + set_of(page) * ways_;
-    if (ways_ == usual_ways) {  // most are
-      const std::array<std::uint64_t, usual_ways> before{set[0], set[1], set[2], set[3]};
-      if (before[0] == page) return true;
+    if (ways_ == usual_ways) {  // most are. Without branches: no predictor foresees at random places what is there
+      const std::uint64_t first = set[0], second = set[1], third = set[2], fourth = set[3];
+      const bool in_first = first == page, in_second = in_first | (second == page), in_third = in_second | (third == page);
       set[0] = page;
-      set[1] = before[0];
-      if (before[1] == page) return true;
-      set[2] = before[1];
-      if (before[2] == page) return true;
-      set[3] = before[2];
-      return before[3] == page;
+      set[1] = either(in_first, second, first);
+      set[2] = either(in_second, third, second);
+      set[3] = either(in_third, fourth, third);
+      return in_third | (fourth == page);
     }
     if (set[0] == page) return true;
     std::uint64_t* const found = std::find(set + 1, set + ways_, page);
@@ -81,6 +78,9 @@ public:
 private:
   static constexpr std::uint64_t usual_ways = 4, none = ~std::uint64_t{0};
 
+  static std::uint64_t either(bool a, std::uint64_t if_so, std::uint64_t otherwise) {
+    return otherwise ^ ((if_so ^ otherwise) & (std::uint64_t{0} - std::uint64_t{a}));
+  }
   std::uint64_t set_of(std::uint64_t page) const { return (page + ((page >> set_bits_) & folds_)) & (sets_ - 1); }
 
   std::uint64_t sets_, ways_;

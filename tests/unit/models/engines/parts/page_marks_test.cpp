@@ -36,7 +36,8 @@ TEST(PageMarks, agreesWithSetsOfPages) {
         const bool first_touch = touched.insert(page).second;
         news |= writes ? written.insert(page).second : first_touch;
       }
-      ASSERT_EQ(marks.add(first, last, writes), news) << "slice " << slice << ", touch " << touch;
+      const bool said = last == first + 1 && touch % 2 == 0 ? marks.add(first, writes) : marks.add(first, last, writes);
+      ASSERT_EQ(said, news) << "slice " << slice << ", touch " << touch;
     }
   }
 }

@@ -2,6 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <list>
+#include <random>
+
 namespace homenode::test {
 namespace {
 
@@ -103,6 +107,25 @@ TEST(TranslationBuffer, neverHoldsMoreThanItsEntries) {
     TranslationBuffer buffer = of(entries);
     missed(buffer, 0, 2 * entries);
     EXPECT_EQ(missed(buffer, 0, 2 * entries), static_cast<int>(2 * entries)) << entries;
+  }
+}
+
+TEST(TranslationBuffer, agreesWithListsOfPages) {
+  // Eight sets, each a list with the page used last in front; four ways take other code than more or fewer.
+  for (const unsigned ways : {1u, 2u, 4u, 8u}) {
+    TranslationBuffer buffer = of(8 * ways, ways);
+    std::vector<std::list<std::uint64_t>> sets(8);
+    std::mt19937_64 random{ways};
+    for (int use = 0; use < 20000; ++use) {
+      const std::uint64_t page = random() % 4 == 0 ? random() % 8 : random() % (12 * ways);
+      std::list<std::uint64_t>& set = sets[page % 8];
+      const auto found = std::find(set.begin(), set.end(), page);
+      const bool held = found != set.end();
+      if (held) set.erase(found);
+      set.push_front(page);
+      if (set.size() > ways) set.pop_back();
+      ASSERT_EQ(buffer.find(page), held) << ways << " ways, use " << use;
+    }
   }
 }
 
