@@ -105,7 +105,9 @@ void bind_run_spec(py::module_& module) {
         return list_of(used_policies(one), [](const UsedPolicy& used) { return py::make_tuple(used.kind, used.name, used.built_in); });
       },
       "spec"_a);
-  module.def("what_caches_see", &what_caches_see, "spec"_a, "by_lines"_a = false);
+  module.def("what_caches_see", py::overload_cast<const RunSpec&, bool>(&what_caches_see), "spec"_a, "by_lines"_a = false);
+  module.def(
+      "what_caches_see_of", [](const MachineHandle& machine) { return what_caches_see(machine.file.machine); }, "machine"_a);
 }
 
 }  // namespace homenode::python

@@ -1,6 +1,7 @@
 #include "models/run/run_fields.hpp"
 
 #include <algorithm>
+#include <sstream>
 #include <type_traits>
 
 #include "models/caches/choose_caches.hpp"
@@ -136,6 +137,23 @@ std::string what_caches_see(const RunSpec& spec, bool by_lines) {
       text += field.name + ' ' + text_of(spec, field) + "; ";
   }
   return text;
+}
+
+std::string what_caches_see(const Machine& machine) {
+  std::ostringstream text;
+  text << "streamable stores " << static_cast<int>(machine.streamable_stores) << "; " << machine.sockets << " sockets, nodes of cores";
+  for (const NodeId node : machine.core_node) text << ' ' << node.value() << '/' << machine.socket_of(node).value();
+  for (const CacheDescription& cache : machine.caches) {
+    text << "; cache " << cache.level << ' ' << cache.size.count() << ' ' << cache.ways << ' ' << cache.line.count() << ' '
+         << cache.cores_per_cache << ' ' << static_cast<int>(cache.inclusion) << ' ' << cache.slices << ' '
+         << static_cast<int>(cache.victim) << ' ' << (cache.same_set.value_or(Time{}) > Time{}) << ' '
+         << cache.snoop_filter.value_or(Bytes{}).count() << ' ' << cache.snoop_filter_ways;
+  }
+  text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
+       << machine.prefetch_trigger << ' ' << machine.prefetch_streams << ' ' << machine.overlap_accesses << "; translations "
+       << machine.tlb.entries << ' ' << machine.tlb.large_entries << ' ' << machine.tlb.ways << ' ' << static_cast<int>(machine.tlb.index)
+       << ' ' << machine.tlb.walks << "; snoop " << static_cast<int>(machine.snoop) << " overlap " << static_cast<int>(machine.overlap);
+  return text.str();
 }
 
 OperatingSystem system_of(const Machine& machine, const RunExtras& extras) {

@@ -49,5 +49,7 @@ std::string number_refused(const RunField&, const std::string& value);
 // A text, equal for runs of one trace and machine of which the caches see the same, but for the machine itself: they may share a record.
 // `by_lines`: whether caches are modelled by lines, of which runs with different seeds see different frames.
 std::string what_caches_see(const RunSpec&, bool by_lines);
+// The same of the machine: of those with equal texts the caches see the same, if the runs' texts are equal, too.
+std::string what_caches_see(const Machine&);
 
 }  // namespace homenode

@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from homenode import _core, report
+from homenode import report
 from homenode.errors import UsageError
 from homenode.rank_by import rank_by_regions, regions_to_rank_by, seconds_of
 from homenode.result import Result
 from homenode.run_spec import RunSpec, check, several
 from homenode.trace import Trace
-from homenode.workers import RECORD_BYTES, replay_all, replay_here
+from homenode.workers import replay_all
 
 if TYPE_CHECKING:
     import numpy as np
@@ -85,16 +84,5 @@ def follow_seconds(
     workers: int | None = None,
     advance: Callable[[int], None] = lambda steps: None,
 ) -> list[float]:
-    """Replay each run with the hand-outs of `log`, and keep its time only.
-
-    Specs that differ in nothing the caches see but their machines' latencies share what they did to the caches.
-    """
-    record = _core.CacheRecord(RECORD_BYTES)
-
-    def one(spec: RunSpec) -> float:
-        seconds = float(replay_here(trace, spec, follow=log, record=record)["seconds"])
-        advance(1)
-        return seconds
-
-    with ThreadPoolExecutor(workers) as pool:
-        return [*map(one, specs[:1]), *pool.map(one, specs[1:])]  # the first one records
+    """Replay each run with the hand-outs of `log`, and keep its time only."""
+    return replay_all(trace, specs, workers, advance, lambda place, raw, seconds: float(raw["seconds"]), follow=log)

@@ -85,8 +85,8 @@ class RunSpec:
         return self.machine.system_name if self.system == _OWN_SYSTEM else System.load(self.system).name
 
     def what_caches_see(self) -> tuple[str, str]:
-        """Equal for runs of one trace that may share what they did to the caches; the extension looks at machine and seed itself."""
-        return self.machine.name, _core.what_caches_see(self._options)
+        """Equal for runs of one trace that may share what they did to the caches; seeds and hand-outs the extension looks at itself."""
+        return _core.what_caches_see_of(self.machine._core), _core.what_caches_see(self._options)
 
     def command(self, trace: Trace | str | Path) -> str:
         """The command line that repeats this run."""

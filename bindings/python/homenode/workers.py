@@ -8,9 +8,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from collections import Counter, deque
+from collections.abc import Callable, Hashable, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import nullcontext
 from typing import Any, TypeVar
 
@@ -53,6 +53,50 @@ class _Shared:
                 self._record = None
 
 
+class _Turns:
+    """Which run is next: one that can read a record, so that the record is soon given up; else the first of another group.
+
+    `groups`: of each run what it shares a record with, or None. A run whose group is being recorded is next where no other is left.
+    """
+
+    def __init__(self, groups: Sequence[Hashable | None]) -> None:
+        self._groups = groups
+        self._waiting: dict[Hashable, deque[int]] = {}
+        self._first: deque[int] = deque()
+        self._ready: deque[int] = deque()
+        self._lock = threading.Lock()
+        for place, group in enumerate(groups):
+            if group is not None and group in self._waiting:
+                self._waiting[group].append(place)
+                continue
+            self._first.append(place)
+            if group is not None:
+                self._waiting[group] = deque()
+
+    def take(self) -> int | None:
+        """The place of a run, once; None behind the last."""
+        with self._lock:
+            for places in (self._ready, self._first, *self._waiting.values()):
+                if places:
+                    return places.popleft()
+        return None
+
+    def ran(self, place: int) -> None:
+        """The others of its group need not wait any more."""
+        group = self._groups[place]
+        if group is not None:
+            with self._lock:
+                self._ready.extend(self._waiting.pop(group, ()))
+
+    def stop(self, behind: int = -1) -> None:
+        """From now on no run behind that place is next."""
+        with self._lock:
+            for places in (self._ready, self._first, *self._waiting.values()):
+                left = [place for place in places if place < behind]
+                places.clear()
+                places.extend(left)
+
+
 def replay_all(
     trace: Trace,
     specs: Sequence[RunSpec],
@@ -60,10 +104,12 @@ def replay_all(
     advance: Callable[[int], None],
     keep: Callable[[int, dict[str, Any], float], Kept],
     failed: Callable[[int, Error], Kept] | None = None,
+    **extras: Any,
 ) -> list[Kept]:
     """What `keep` makes of each run, its place in `specs`, the extension's answer and its cost in seconds; in the order of `specs`.
 
-    A run that fails ends all others, unless `failed` makes something of it.
+    A run that fails ends all others, unless `failed` makes something of it; of several the first in `specs` is told. `extras`: those of
+    `_core.RunExtras`. Records take `RECORD_BYTES` for each worker at most.
     """
     asked_for = cpus() if workers is None else whole_number("workers", workers, 1)
     workers = max(1, min(asked_for, len(specs)))
@@ -71,18 +117,20 @@ def replay_all(
     _log.info("%s: replaying %d, %d at a time", trace.path, len(specs), workers)
     processes: queue.SimpleQueue[_Worker] = queue.SimpleQueue()
     started: list[_Worker] = []
-    here = Counter(spec.what_caches_see() for spec in specs if not _needs_process(spec))
-    shared = {what: _Shared(runs) for what, runs in here.items()}
+    groups = [None if _needs_process(spec) and not extras else spec.what_caches_see() for spec in specs]
+    shared = {group: _Shared(runs) for group, runs in Counter(groups).items() if group is not None}
+    turns = _Turns(groups)
+    results: list[Future[Kept]] = [Future() for _ in specs]
 
     def run(place: int) -> Kept:
-        spec = specs[place]
-        with nullcontext() if _needs_process(spec) else shared[spec.what_caches_see()] as record:
+        spec, group = specs[place], groups[place]
+        with nullcontext() if group is None else shared[group] as record:
             begin = time.perf_counter()
             try:
                 raw = (
                     _run_in_worker(spec)
-                    if _needs_process(spec)
-                    else replay_here(trace, spec, record=record, host_threads=host_threads)
+                    if group is None
+                    else replay_here(trace, spec, record=record, host_threads=host_threads, **extras)
                 )
                 seconds = time.perf_counter() - begin
                 _log.debug("run %d of %d: %.6g s, in %.3f s: %r", place + 1, len(specs), raw["seconds"], seconds, spec)
@@ -93,6 +141,15 @@ def replay_all(
                 kept = failed(place, error)
         advance(1)
         return kept
+
+    def run_next() -> None:
+        while (place := turns.take()) is not None:
+            try:
+                results[place].set_result(run(place))
+            except BaseException as error:
+                results[place].set_exception(error)
+                turns.stop(behind=place)
+            turns.ran(place)
 
     def _run_in_worker(spec: RunSpec) -> dict[str, Any]:
         try:
@@ -106,11 +163,12 @@ def replay_all(
 
     try:
         with ThreadPoolExecutor(workers) as pool:
-            futures = [pool.submit(run, place) for place in range(len(specs))]
             try:
-                return [future.result() for future in futures]
+                for _ in range(workers):
+                    pool.submit(run_next)
+                return [result.result() for result in results]
             except BaseException:
-                pool.shutdown(wait=True, cancel_futures=True)
+                turns.stop()
                 raise
     finally:
         for worker in started:
