@@ -29,7 +29,10 @@ public:
     if (ranges_.size() - sorted_ > std::max(gathered, sorted_)) settle();
   }
   void settle() {
-    std::sort(ranges_.begin(), ranges_.end(), [](const LineRange& a, const LineRange& b) { return a.first < b.first; });
+    const auto before = [](const LineRange& a, const LineRange& b) { return a.first < b.first; };
+    const auto unsorted = ranges_.begin() + static_cast<std::ptrdiff_t>(sorted_);
+    std::sort(unsorted, ranges_.end(), before);
+    std::inplace_merge(ranges_.begin(), unsorted, ranges_.end(), before);
     std::size_t kept = 0;
     for (std::size_t i = 1; i < ranges_.size(); ++i) {
       if (ranges_[i].first <= ranges_[kept].last)
@@ -153,18 +156,23 @@ private:
   };
 
   void run(const ExecutionBody& body, std::int64_t first, std::int64_t last, Runners who) {
-    if (first >= last) return;
-    for (const ItemBlock& block : body.blocks) {
-      const std::int64_t from = std::max(first, block.first), to = std::min(last, block.last);
-      if (from >= to) continue;
-      const ItemPattern& pattern = workload_.patterns[block.pattern.index()];
+    const auto behind = [](std::int64_t iteration, const ItemBlock& block) { return iteration < block.last; };
+    std::int64_t passed = first;  // blocks that end no stage are passed together
+    const auto pass_until = [&](std::int64_t until) {
+      if (passed >= until) return;
+      begin(body, passed, until);
+      note_touches(who);
+    };
+    for (auto block = std::upper_bound(body.blocks.begin(), body.blocks.end(), first, behind);
+         block != body.blocks.end() && block->first < last; ++block) {
+      const std::int64_t from = std::max(first, block->first), to = std::min(last, block->last);
+      const ItemPattern& pattern = workload_.patterns[block->pattern.index()];
       for (std::size_t t = who.first; t < who.first + who.count; ++t)
         graph_.threads[t].accesses += pattern.accesses * static_cast<std::uint64_t>(to - from);
-      if (std::none_of(pattern.sync_events.begin(), pattern.sync_events.end(), [this](const SyncEvent& e) { return ends_stage(e); })) {
-        begin(body, from, to);
-        note_touches(who);
+      if (std::none_of(pattern.sync_events.begin(), pattern.sync_events.end(), [this](const SyncEvent& e) { return ends_stage(e); }))
         continue;
-      }
+      pass_until(from);
+      passed = to;
       for (std::int64_t iteration = from; iteration < to; ++iteration) {
         begin(body, iteration, iteration + 1);
         for (const SyncEvent& event : pattern.sync_events) {
@@ -177,6 +185,7 @@ private:
         note_touches(who);
       }
     }
+    pass_until(last);
   }
 
   void begin(const ExecutionBody& body, std::int64_t first, std::int64_t last) {
@@ -228,35 +237,66 @@ private:
     return stages_.concurrent(a.thread, a.stage, b.thread, b.stage);
   }
 
-  // A sweep over the ends of all ranges: between two of them the same threads write and read every byte.
-  void share() {
-    struct End {
-      LineNumber at;
-      std::uint32_t part;
-      bool writes, begins;
-    };
+  // Where a range of a part begins, or has ended.
+  struct End {
+    LineNumber at;
+    std::uint32_t part : 30, writes : 1, begins : 1;
+  };
+  // Of all parts, in order. Those of one part are in order already: runs of them are merged.
+  std::vector<End> ends() const {
     std::vector<End> ends;
+    std::vector<std::ptrdiff_t> runs{0};
     for (std::uint32_t p = 0; p < parts_.size(); ++p)
-      for (const bool writes : {false, true})
+      for (const bool writes : {false, true}) {
         for (const LineRange& range : (writes ? parts_[p].writes : parts_[p].reads).ranges()) {
           ends.push_back({range.first, p, writes, true});
           ends.push_back({range.last, p, writes, false});
         }
-    std::sort(ends.begin(), ends.end(), [](const End& a, const End& b) { return a.at < b.at; });
-    using Parts = std::map<std::uint32_t, std::vector<std::uint32_t>>;  // by thread
-    Parts readers, writers;
+        if (static_cast<std::ptrdiff_t>(ends.size()) > runs.back()) runs.push_back(static_cast<std::ptrdiff_t>(ends.size()));
+      }
+    std::vector<End> merged(ends.size());
+    while (runs.size() > 2) {
+      std::vector<std::ptrdiff_t> longer{0};
+      for (std::size_t run = 0; run + 1 < runs.size(); run += 2) {
+        const std::ptrdiff_t middle = runs[run + 1], last = run + 2 < runs.size() ? runs[run + 2] : middle;
+        std::merge(ends.begin() + runs[run], ends.begin() + middle, ends.begin() + middle, ends.begin() + last, merged.begin() + runs[run],
+                   [](const End& a, const End& b) { return a.at < b.at; });
+        longer.push_back(last);
+      }
+      ends.swap(merged);
+      runs = std::move(longer);
+    }
+    return ends;
+  }
+
+  // Those whose range has begun and not ended.
+  struct Active {
+    explicit Active(std::size_t threads) : parts(threads) {}
+    std::vector<std::vector<std::uint32_t>> parts;  // by thread
+    std::vector<std::uint32_t> threads;             // that have some, in any order
+    void begin(std::uint32_t thread, std::uint32_t part) {
+      if (parts[thread].empty()) threads.push_back(thread);
+      parts[thread].push_back(part);
+    }
+    void end(std::uint32_t thread, std::uint32_t part) {
+      std::erase(parts[thread], part);
+      if (parts[thread].empty()) std::erase(threads, thread);
+    }
+  };
+
+  // A sweep over the ends of all ranges: between two of them the same threads write and read every byte.
+  void share() {
+    Active readers{graph_.threads.size()}, writers{graph_.threads.size()};
     LineNumber before;
-    for (const End& end : ends) {
+    for (const End& end : ends()) {
       if (end.at > before) share(writers, readers, end.at - before);
       before = end.at;
-      Parts& active = end.writes ? writers : readers;
+      Active& active = end.writes != 0 ? writers : readers;
       const std::uint32_t thread = parts_[end.part].thread;
-      if (end.begins) {
-        active[thread].push_back(end.part);
-      } else {
-        std::erase(active[thread], end.part);
-        if (active[thread].empty()) active.erase(thread);
-      }
+      if (end.begins != 0)
+        active.begin(thread, end.part);
+      else
+        active.end(thread, end.part);
     }
     for (std::size_t a = 0; a < graph_.threads.size(); ++a) {
       for (std::size_t b = a + 1; b < graph_.threads.size(); ++b) {
@@ -268,14 +308,13 @@ private:
     }
   }
 
-  void share(const std::map<std::uint32_t, std::vector<std::uint32_t>>& writers,
-             const std::map<std::uint32_t, std::vector<std::uint32_t>>& readers, std::uint64_t bytes) {
-    for (const auto& [writer, writing] : writers) {
-      for (const auto& [reader, reading] : readers) {
+  void share(const Active& writers, const Active& readers, std::uint64_t bytes) {
+    for (const std::uint32_t writer : writers.threads) {
+      for (const std::uint32_t reader : readers.threads) {
         if (writer == reader) continue;
         Pair& pair = pairs_[writer * graph_.threads.size() + reader];
         pair.shared += bytes;
-        if (any_concurrent(writing, reading)) pair.dependent += bytes;
+        if (any_concurrent(writers.parts[writer], readers.parts[reader])) pair.dependent += bytes;
       }
     }
   }

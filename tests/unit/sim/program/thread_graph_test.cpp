@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <iterator>
+#include <random>
+#include <set>
+
 #include "sim/base/errors.hpp"
 #include "sim/program/workload_builder.hpp"
 
@@ -36,6 +41,40 @@ TEST(ThreadGraph, NeighboursOfAStencilShareTheirBorders) {
   EXPECT_EQ(graph.shared_bytes(one, zero), 2u * 8 * 8);
   // Reads: rows 0..5 by thread 0, without the corners of the first and the last one: 4 x 10 + 2 x 8 points in both arrays.
   EXPECT_EQ(graph.threads[0].read_bytes, 2u * (4 * 10 + 2 * 8) * 8);
+}
+
+TEST(ThreadGraph, AgreesWithSetsOfBytes) {
+  // 300 iterations, dealt out to 3 threads in equal parts, that read and write an array at places without order.
+  std::mt19937 random{1};
+  WorkloadBuilder builder;
+  const ObjectId a = builder.object("a", 4096);
+  const RegionId loop = builder.loop("loop", 300);
+  std::vector<std::set<std::uint32_t>> reads(3), writes(3);
+  for (std::uint32_t i = 0; i < 300; ++i) {
+    std::vector<Reference> accesses;
+    for (int access = 0; access < 5; ++access) {
+      const auto width = static_cast<std::uint16_t>(1U << random() % 4);
+      const auto at = static_cast<std::uint32_t>(random() % (4096U / width)) * width;
+      const bool writes_it = random() % 3 == 0;
+      accesses.push_back(writes_it ? write(a, at, {0}, 0, width) : read(a, at, {0}, 0, width));
+      for (std::uint32_t byte = at; byte < at + width; ++byte) (writes_it ? writes : reads)[i / 100].insert(byte);
+    }
+    builder.nest(loop, {1}, accesses);
+    builder.next_block(loop, i + 1);
+  }
+  builder.repeat(loop);
+  const auto workload = builder.build();
+  const ThreadGraph graph = thread_graph(*workload, 3);
+  for (const ThreadId writer : {zero, one, two}) {
+    EXPECT_EQ(graph.threads[writer.index()].read_bytes, reads[writer.index()].size());
+    EXPECT_EQ(graph.threads[writer.index()].written_bytes, writes[writer.index()].size());
+    for (const ThreadId reader : {zero, one, two}) {
+      if (writer == reader) continue;
+      std::vector<std::uint32_t> both;
+      std::ranges::set_intersection(writes[writer.index()], reads[reader.index()], std::back_inserter(both));
+      EXPECT_EQ(graph.shared_bytes(writer, reader), both.size());
+    }
+  }
 }
 
 TEST(ThreadGraph, SerialInitialisationFeedsEveryThread) {
