@@ -22,8 +22,6 @@
 namespace homenode {
 namespace {
 
-constexpr std::uint64_t timed_executions = 2;  // of each region
-
 // What iterations take that are handed out on demand; nothing known: all take no time, and threads ask in turn.
 class IterationSeconds {
 public:
@@ -122,8 +120,10 @@ public:
       std::fill(clock_.begin(), clock_.end(), now_);
     }
     std::vector<ScheduledRange> schedule = schedule_of(id);
+    const auto before = std::chrono::steady_clock::now();
     const RegionEstimate took = oracle_.estimate(id, schedule);
-    if (regions_[execution.region].row.executions < timed_executions) time_again(id, schedule);
+    // The first one of a region also makes tables: the second one counts, if there is one.
+    if (KnownRegion& region = regions_[execution.region]; region.row.executions < 2) region.computing = since(before);
     oracle_.record_execution(id, schedule);
     const double seconds = pass_time(id, took.thread_seconds);
     put_down(execution, took, seconds, std::move(schedule));
@@ -131,15 +131,20 @@ public:
 
   Estimate result() && {
     result_.seconds = std::max(now_, *std::max_element(clock_.begin(), clock_.end()));
-    for (auto& [id, region] : regions_) result_.regions.push_back(std::move(region.row));
-    if (timed_ > 0) result_.microseconds_per_estimate = 1e6 * computing_ / static_cast<double>(timed_);
+    double computing = 0;
+    for (auto& [id, region] : regions_) {
+      computing += region.computing;
+      result_.regions.push_back(std::move(region.row));
+    }
+    if (!regions_.empty()) result_.microseconds_per_estimate = 1e6 * computing / static_cast<double>(regions_.size());
     return std::move(result_);
   }
 
 private:
   struct KnownRegion {
     EstimatedRegion row;
-    double longest = 0;  // seconds of its longest execution
+    double longest = 0;    // seconds of its longest execution
+    double computing = 0;  // seconds that the host took to estimate one
   };
 
   std::vector<ScheduledRange> schedule_of(ExecutionId id) {
@@ -167,13 +172,6 @@ private:
     return schedule;
   }
 
-  void time_again(ExecutionId id, const std::vector<ScheduledRange>& schedule) {
-    const auto before = std::chrono::steady_clock::now();
-    oracle_.estimate(id, schedule);
-    computing_ += since(before);
-    ++timed_;
-  }
-
   // Moves the clocks on; seconds from the first thread's entry to the end of the barrier.
   double pass_time(ExecutionId id, const std::vector<double>& thread_seconds) {
     const bool parallel = workload_.executions[id.index()].parallel != 0;
@@ -192,7 +190,8 @@ private:
   }
 
   void put_down(const Execution& execution, const RegionEstimate& took, double seconds, std::vector<ScheduledRange> schedule) {
-    auto& [row, longest] = regions_[execution.region];
+    KnownRegion& region = regions_[execution.region];
+    EstimatedRegion& row = region.row;
     row.label = workload_.regions[execution.region.index()].label;
     ++row.executions;
     row.seconds += seconds;
@@ -202,8 +201,8 @@ private:
     for (const ScheduledRange& range : schedule)
       row.weights[range.thread.index()] +=
           static_cast<double>(range.last - range.first) / static_cast<double>(std::max<std::int64_t>(execution.iterations, 1));
-    if (row.executions == 1 || took.seconds > longest) {
-      longest = took.seconds;
+    if (row.executions == 1 || took.seconds > region.longest) {
+      region.longest = took.seconds;
       row.bottleneck = took.bottleneck;
     }
     row.schedule = std::move(schedule);
@@ -219,8 +218,6 @@ private:
   std::map<std::pair<RegionId, std::int64_t>, std::pair<IterationSeconds, int>> known_seconds_;  // by region and iterations
   std::vector<double> clock_;                                                                    // of each thread, within a construct
   double now_ = 0;
-  double computing_ = 0;  // that the host took for `timed_` estimates
-  std::size_t timed_ = 0;
   Estimate result_;
 };
 

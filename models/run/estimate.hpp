@@ -40,7 +40,7 @@ struct Estimate {
   double seconds = 0;
   std::vector<EstimatedRegion> regions;  // in the trace's order
   double table_seconds = 0;              // that the host took for the table: no part of the result
-  double microseconds_per_estimate = 0;  // likewise, for an execution that was estimated before under another or the same schedule
+  double microseconds_per_estimate = 0;  // likewise, of a region's second execution, or its only one
 };
 
 // Distributions that hand out on demand are asked by the thread that is free first, by what its iterations take (cell_seconds). Throws

@@ -17,6 +17,7 @@ struct ScheduledRange {
   std::int64_t first = 0, last = 0;
   ThreadId thread;
   double overhead = 0;  // seconds of the runtime to hand it out
+  bool operator==(const ScheduledRange&) const = default;
 };
 
 struct RegionEstimate {

@@ -169,33 +169,41 @@ ClosedForm::Assignment ClosedForm::assign(const RegionTraffic& traffic, std::spa
   return result;
 }
 
-RegionEstimate ClosedForm::estimate(ExecutionId id, std::span<const ScheduledRange> schedule) const {
+ClosedForm::Worked& ClosedForm::work_out(ExecutionId id, std::span<const ScheduledRange> schedule) const {
   const RegionTraffic& traffic = table_.traffic(id);
-  const Assignment assignment = assign(traffic, schedule);
+  Assignment assignment = assign(traffic, schedule);
   Demand asked = demand(traffic, assignment);
+  worked_ = {id, {schedule.begin(), schedule.end()}, std::move(assignment), std::move(asked)};
+  return *worked_;
+}
+
+RegionEstimate ClosedForm::estimate(ExecutionId id, std::span<const ScheduledRange> schedule) const {
+  const Worked& worked = work_out(id, schedule);
+  Demand asked = worked.asked;
   std::vector<Domain> domains = domains_;
   evict(asked, domains);
   Eigen::ArrayXd cycles(at(team_.size()));
   for (std::size_t t = 0; t < team_.size(); ++t) cycles(at(t)) = core_clocks_.cycle(id, team_[t]);
-  RegionEstimate result = time(asked, assignment, cycles);
+  RegionEstimate result = time(asked, worked.assignment, cycles);
   result.seconds = barrier_seconds(id);
   if (!result.thread_seconds.empty()) result.seconds += *std::max_element(result.thread_seconds.begin(), result.thread_seconds.end());
   return result;
 }
 
 void ClosedForm::record_execution(ExecutionId id, std::span<const ScheduledRange> schedule) {
+  const bool known_already = worked_ && worked_->id == id && std::ranges::equal(worked_->schedule, schedule);
+  Worked& worked = known_already ? *worked_ : work_out(id, schedule);
+  evict(worked.asked, domains_);
   const RegionTraffic& traffic = table_.traffic(id);
-  Assignment assignment = assign(traffic, schedule);
-  Demand asked = demand(traffic, assignment);
-  evict(asked, domains_);
   if (!traffic.fresh_pages.empty()) {
     home_of_ = preview_;
     warm_ = preview_warm_;
     ++placements_;
   }
   std::optional<Owners>& known = owners_[traffic.loop];
-  if (!known || known->threads != assignment.owners.threads) ++teams_;
-  known = std::move(assignment.owners);
+  if (!known || known->threads != worked.assignment.owners.threads) ++teams_;
+  known = std::move(worked.assignment.owners);
+  worked_.reset();
 }
 
 // Lines that come in push out as many once the caches are full: first those that were there before.

@@ -83,6 +83,14 @@ private:
   static void own_most(std::span<const Piece>, Owners&);
   Assignment assign(const RegionTraffic&, std::span<const ScheduledRange>) const;
   Demand demand(const RegionTraffic&, const Assignment&) const;
+  // What an execution asks for, before lines are pushed out. The last one is kept: who estimates mostly records next.
+  struct Worked {
+    ExecutionId id;
+    std::vector<ScheduledRange> schedule;
+    Assignment assignment;
+    Demand asked;
+  };
+  Worked& work_out(ExecutionId, std::span<const ScheduledRange>) const;
   double zeroing_time(std::size_t thread, NodeId home) const;
   void place_fresh_pages(const RegionTraffic&, const Assignment&, Demand&) const;
   double beyond_first(double latency) const;
@@ -139,6 +147,7 @@ private:
   WarmFrames warm_;
   mutable std::vector<std::uint8_t> preview_;  // `home_of_` and `warm_` once the execution that is looked at has run
   mutable WarmFrames preview_warm_;
+  mutable std::optional<Worked> worked_;  // nothing has been recorded or previewed since
   mutable std::unordered_map<const RegionTraffic*, std::unique_ptr<Homes>> homes_;
 };
 
