@@ -38,7 +38,7 @@ WEIGHTED = "latency-weighted"
 ENGINES = ("flow", "closed-form")
 SAMPLES = 20
 _TRIED = 8  # sampled machines on which each schedule that comes near is replayed
-_CLOSE = 1.01  # times the least one: a schedule that is never as near as this on those is replayed on no others
+_CLOSE = 1.002  # times the least one: a schedule that is never as near as this on those is replayed on no others
 ONE_IN_EIGHT, ONE_IN_32 = "lines:sample=8", "lines:sample=32"
 
 
@@ -201,10 +201,13 @@ def advise(
         )
         plain, weighted = timing.stated(pool)
         (before, after, model), here = closed_form.result(), stands.result()
-    advance(len(PLAIN) + 3)
-    sampled = sampled_factors(machine.uncertainties, samples, spec.seed)
-    machines = [changed(machine, machine.uncertainties, row) for row in sampled]
-    gains = timing.gains(machines, advance)
+        advance(len(PLAIN) + 3)
+        break_even = pool.submit(_break_even, model, here)  # beside the replays, as before them the closed form
+        if workers == 1:
+            break_even.result()
+        sampled = sampled_factors(machine.uncertainties, samples, spec.seed)
+        machines = [changed(machine, machine.uncertainties, row) for row in sampled]
+        gains = timing.gains(machines, advance)
     gain = min(plain.values()) / weighted
     low, high = interval(gains, gain)
     region = _region(before, after, list(dynamic_chunks(trace, spec.threads)))
@@ -228,7 +231,7 @@ def advise(
             here,
             open_regions(trace.unseen, trace.is_timed_by_blocks(machine)),
         ),
-        break_even=_break_even(model, here),
+        break_even=break_even.result(),
         here=here,
         plain=plain,
         plain_distributions=timing.distributions,
