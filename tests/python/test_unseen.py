@@ -140,11 +140,13 @@ def test_calls_of_every_kind_are_counted(tmp_path: Path) -> None:
 #include <search.h>
 #include <string.h>
 static int compare(const void* a, const void* b) { double x = *(double*)a, y = *(double*)b; return x < y ? -1 : x > y; }
-/* Far more than a tenth of what passes while lsearch calls it, however fast the host is just then. */
+/* Far more than a tenth of what passes while lsearch calls it, even where the host gives the processor to others for milliseconds. */
+static volatile unsigned long mixed;
 static int long_compare(const void* a, const void* b) {
-  double sum = 0;
-  for (int i = 0; i < 40; ++i) sum = 0.5 * sum + *(double*)a - *(double*)b;
-  return sum < 0 ? -1 : sum > 0;
+  unsigned long w = 1, x = 2, y = 3, z = 4;
+  for (unsigned long i = 0; i < 400; ++i) w = 5 * w + i, x = (x << 1) ^ i, y = 9 * y - i, z = (z >> 1) + i;
+  mixed = w ^ x ^ y ^ z;
+  return *(double*)a < *(double*)b ? -1 : *(double*)a > *(double*)b;
 }
 __attribute__((noinline)) double tail(double x) { return cbrt(x); }
 double (*functions[])(double) = {log, tail};
