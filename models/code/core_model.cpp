@@ -215,6 +215,7 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
 CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles>& blocks) {
   struct Sum {
     double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0, resolution = 0;
+    double in_sequences = 0, loads = 0;  // instructions
     WideInstructions wide{};
   };
   const ExecutedCode& code = workload.executed;
@@ -231,6 +232,8 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
       sum.cycles += count.executions * blocks[count.block].cycles;
       sum.resolution += count.mispredictions * blocks[count.block].resolution;
       sum.wide.add(count.executions, block, blocks[count.block]);
+      sum.loads += count.executions * blocks[count.block].loads;
+      if (!blocks[count.block].alone) sum.in_sequences += instructions;
     }
     if (!calls[count.block]) continue;
     const CodeBlock& called = code.blocks[block.calls - 1];
@@ -245,6 +248,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
     region.mispredictions = sum.mispredictions / sum.instructions;
     region.resolution = sum.resolution / sum.instructions;
+    if (sum.in_sequences > 0) region.loads = sum.loads / sum.in_sequences;
     region.wide_256 = sum.wide.of_256 / sum.wide.instructions;
     region.wide_512 = sum.wide.of_512 / sum.wide.instructions;
   }

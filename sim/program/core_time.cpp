@@ -21,4 +21,8 @@ double core_seconds(const WorkCounts& work, const RegionCycles* code, const Mach
   return work.instructions * (code->cycles * machine.core.block_time + wrong) / machine.clock.hertz();
 }
 
+double loading_instructions(const WorkCounts& work, const RegionCycles* code) {
+  return code == nullptr ? work.load : work.instructions * code->loads;
+}
+
 }  // namespace homenode

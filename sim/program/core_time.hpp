@@ -14,4 +14,7 @@ double core_seconds(const WorkCounts&, const CoreThroughput&, Frequency clock);
 // Seconds of instructions of a region: by its blocks where they are known, with what mispredicted branches cost; else by classes.
 double core_seconds(const WorkCounts&, const RegionCycles*, const Machine&);
 
+// How many instructions load, a vector at a time: likewise.
+double loading_instructions(const WorkCounts&, const RegionCycles*);
+
 }  // namespace homenode

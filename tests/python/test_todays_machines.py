@@ -33,10 +33,9 @@ NAMES = (
 # One slice; hits of the first level are core work; one node a socket.
 # Without `dram.burst` and what goes with it the bus has the measured bandwidths (HBM, LPDDR).
 DIMMS = ("ranks", "burst", "refresh_interval", "refresh_time", "four_activates", "turn_around")
-# No cut in the latency of waited loads; lines and loads were not measured side by side.
+# No cut in the latency of waited loads.
 DEFAULTS = (
     *("slices", "caches.1.bandwidth_per_core", "coherence.between_nodes_of_socket", "core.load_waits"),
-    "core.fill_serial",
     *(f"dram.{key}" for key in DIMMS),
 )
 

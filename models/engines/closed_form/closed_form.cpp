@@ -326,6 +326,13 @@ ClosedForm::Matrix ClosedForm::loaded_latency(const Demand& asked, const Matrix&
   return latency;
 }
 
+// Into the first level, by thread.
+Eigen::ArrayXd ClosedForm::lines_that_come_in(const Demand& asked) const {
+  Eigen::ArrayXd lines = asked.transferred + asked.read_lines.rowwise().sum();
+  for (std::size_t level = 1; level < levels_; ++level) lines += asked.hit_lines.col(at(level));
+  return lines;
+}
+
 // `cycles`: of each thread's core (CoreClocks).
 RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignment, const Eigen::ArrayXd& cycles) const {
   const Matrix uses = resource_seconds(asked);
@@ -333,7 +340,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
                                     (asked.read_weight * idle_latency(asked)).rowwise().sum(), Eigen::ArrayXd{}};
   spent.waited = waited_time(asked, idle_latency(asked), cycles);
   spent.same_set = Eigen::ArrayXd::Zero(cycles.size());  // it does not know where lines lie
-  spent.loading = spent.fills = spent.same_set;          // nor which accesses load
+  spent.loading = asked.loads * cycles * load_pace(machine_);
+  spent.fills = lines_that_come_in(asked) * cycles * fill_pace(machine_);
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);
@@ -362,7 +370,8 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   for (std::size_t t = 0; t < team_.size(); ++t) {
     const Eigen::Index row = at(t);
     Eigen::Index most = 0;
-    const CoreSeconds<double> of_thread{spent.core(row), spent.hits(row), spent.transfers(row), spent.reads(row), spent.waited(row)};
+    CoreSeconds<double> of_thread{spent.core(row), spent.hits(row), spent.transfers(row), spent.reads(row), spent.waited(row)};
+    of_thread.loading = spent.loading(row), of_thread.fills = spent.fills(row);
     std::size_t cause = bottlenecks.number(private_cause(of_thread, machine_.overlap, around(row)));
     if (result.thread_seconds[t] > 1.001 * minimum(row) && uses.colwise().sum().maxCoeff(&most) > 0) cause = static_cast<std::size_t>(most);
     bound_by[cause] += result.thread_seconds[t];

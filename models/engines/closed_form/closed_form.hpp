@@ -3,7 +3,8 @@
 // thread's whole share of an execution at once instead of slice by slice:
 //   thread alone   max(core, memory) (their sum for Overlap::none) + page faults + page walks + overhead, where
 //   memory         = sum over levels of max(hit lines / parallelism x latency, hit bytes / bandwidth)
-//                  + sum over homes of read lines / parallelism x latency under load + transferred lines / parallelism x core-to-core
+//                  + sum over homes of read lines / parallelism x latency under load + transferred lines / parallelism x core-to-core,
+//                    at least what loads and the lines that come in take the first level in turn
 //   together       all threads share controllers and links by bottleneck fairness (FlowSharing), each as one activity
 //   execution      the last thread's end + barrier
 // Where a line is found follows from who touched it last (traffic_table.hpp, reuse_history.hpp) under the schedules of this execution and

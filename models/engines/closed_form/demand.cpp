@@ -244,17 +244,17 @@ ClosedForm::Found ClosedForm::find(const TrafficPart& part, std::uint32_t cell, 
 // What a piece adds to its thread's demand, but for what other threads' caches send it.
 struct ClosedForm::Rows {
   std::size_t levels, homes;
-  std::size_t width() const { return 4 + 3 * levels + 5 * homes; }
+  std::size_t width() const { return 5 + 3 * levels + 5 * homes; }
   // Places in a row.
-  static constexpr std::size_t core = 0, walks = 1, taken_in = 2, stream_walks = 3;
-  std::size_t hit_lines(std::size_t level) const { return 4 + level; }
-  std::size_t hit_weight(std::size_t level) const { return 4 + levels + level; }
-  std::size_t waited_hits(std::size_t level) const { return 4 + 2 * levels + level; }
-  std::size_t read_lines(std::size_t home) const { return 4 + 3 * levels + home; }
-  std::size_t read_weight(std::size_t home) const { return 4 + 3 * levels + homes + home; }
-  std::size_t non_temporal(std::size_t home) const { return 4 + 3 * levels + 2 * homes + home; }
-  std::size_t dirtied(std::size_t home) const { return 4 + 3 * levels + 3 * homes + home; }
-  std::size_t waited_reads(std::size_t home) const { return 4 + 3 * levels + 4 * homes + home; }
+  static constexpr std::size_t core = 0, walks = 1, taken_in = 2, stream_walks = 3, loads = 4;
+  std::size_t hit_lines(std::size_t level) const { return 5 + level; }
+  std::size_t hit_weight(std::size_t level) const { return 5 + levels + level; }
+  std::size_t waited_hits(std::size_t level) const { return 5 + 2 * levels + level; }
+  std::size_t read_lines(std::size_t home) const { return 5 + 3 * levels + home; }
+  std::size_t read_weight(std::size_t home) const { return 5 + 3 * levels + homes + home; }
+  std::size_t non_temporal(std::size_t home) const { return 5 + 3 * levels + 2 * homes + home; }
+  std::size_t dirtied(std::size_t home) const { return 5 + 3 * levels + 3 * homes + home; }
+  std::size_t waited_reads(std::size_t home) const { return 5 + 3 * levels + 4 * homes + home; }
 };
 
 ClosedForm::Known& ClosedForm::known_of(const RegionTraffic& traffic, const Owners& owners) const {
@@ -301,7 +301,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
   const Eigen::Index threads = at(team_.size()), nodes = at(machine_.nodes.size());
   Demand asked;
   asked.core = asked.walks = asked.stream_walks = asked.transfers = asked.faults = asked.zeroing = asked.cold_faults = asked.taken_in =
-      asked.streaming = asked.waited_transfers = Eigen::ArrayXd::Zero(threads);
+      asked.streaming = asked.waited_transfers = asked.loads = asked.transferred = Eigen::ArrayXd::Zero(threads);
   asked.hit_lines = asked.hit_weight = asked.waited_hits = Matrix::Zero(threads, at(levels_));
   asked.read_lines = asked.read_weight = asked.waited_reads = asked.writebacks = asked.non_temporal = Matrix::Zero(threads, nodes);
   asked.link_bytes = Matrix::Zero(threads, at(topology_.directed_links()));
@@ -342,6 +342,7 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
     asked.walks(at(t)) += sum[Rows::walks];
     asked.stream_walks(at(t)) += sum[Rows::stream_walks];
     asked.taken_in(at(t)) += sum[Rows::taken_in];
+    asked.loads(at(t)) += sum[Rows::loads];
     for (std::size_t level = 0; level < levels_; ++level) {
       asked.hit_lines(at(t), at(level)) += sum[rows.hit_lines(level)];
       asked.hit_weight(at(t), at(level)) += sum[rows.hit_weight(level)];
@@ -371,6 +372,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   double stream_pages = 0;
   bool by_place = false;
   row[Rows::core] += piece.fraction * cell.core_seconds;
+  row[Rows::loads] += piece.fraction * cell.loads;
   for (std::size_t level = 1; level < private_levels_; ++level) {
     row[rows.hit_lines(level)] += piece.fraction * traffic.hit_lines[piece.cell * private_levels_ + level];
     row[rows.hit_weight(level)] += piece.fraction * traffic.hit_weight[piece.cell * private_levels_ + level];
@@ -418,6 +420,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
         row[rows.waited_reads(home)] += count * waited * found.memory;
       });
     }
+    asked.transferred(t) += lines * (found.near + found.far);
     if (found.near > 0) {
       asked.transfers(t) += lines * found.near / parallelism * machine_.core_to_core_nearest().seconds();
       asked.waited_transfers(t) += lines * waited * found.near * beyond_first(machine_.core_to_core_nearest().seconds());

@@ -61,6 +61,7 @@ private:
     Eigen::ArrayXd stream_walks;                               // pages that loads' streams walk for
     Matrix hit_lines, hit_weight;                              // thread x level
     Matrix read_lines, read_weight, writebacks, non_temporal;  // thread x home
+    Eigen::ArrayXd loads, transferred;                         // instructions that load, lines from other cores' caches; by thread
     Eigen::ArrayXd waited_transfers;                           // seconds of loads that are waited for, from other cores, by thread
     Matrix waited_hits, waited_reads;                          // lines of such loads: thread x level, thread x home
     Matrix link_bytes;                                         // thread x directed link, of transfers
@@ -105,6 +106,7 @@ private:
   void use_ports(const Demand&, Matrix& uses) const;
   Eigen::ArrayXd side_cache_shares(const std::vector<std::uint8_t>& home_of) const;
   Eigen::ArrayXd hit_time(const Demand&, const Eigen::ArrayXd& cycles) const;
+  Eigen::ArrayXd lines_that_come_in(const Demand&) const;
   Eigen::ArrayXd waited_time(const Demand&, const Matrix& latency, const Eigen::ArrayXd& cycles) const;
   Matrix idle_latency(const Demand&) const;
   Matrix loaded_latency(const Demand&, const Matrix& uses, const Eigen::ArrayXd& alone, const Eigen::ArrayXd& undisturbed) const;

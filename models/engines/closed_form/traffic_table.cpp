@@ -182,8 +182,10 @@ RegionTraffic TrafficTable::analyse(const Execution& execution, const ExecutionB
     TrafficCell& cell = traffic.cells[c];
     cell.first_part = traffic.parts.size();
     for (auto b = block; b != body.blocks.end() && b->first < last; ++b) {
-      const double each = core_seconds(workload_.patterns[b->pattern.index()].work, code, machine_);
-      cell.core_seconds += each * static_cast<double>(std::min(last, b->last) - std::max(first, b->first));
+      const WorkCounts& work = workload_.patterns[b->pattern.index()].work;
+      const auto iterations = static_cast<double>(std::min(last, b->last) - std::max(first, b->first));
+      cell.core_seconds += core_seconds(work, code, machine_) * iterations;
+      cell.loads += loading_instructions(work, code) * iterations;
       if (b->last <= last) block = std::next(b);
     }
     touches_.start(workload_.patterns, body, first, last, [this](ObjectId object) { return address_of(object); });

@@ -41,6 +41,7 @@ struct TrafficPart : LineReuse {
 
 struct TrafficCell {
   double core_seconds = 0;
+  double loads = 0;  // instructions
   std::size_t first_part = 0, last_part = 0;
 };
 

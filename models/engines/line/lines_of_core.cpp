@@ -14,6 +14,7 @@ void LineEngine::run(RunningSlice& r) {
       if (r.reached == nullptr) {
         if (!r.cursor.next(r.slice, r.reached, r.reached_line)) {
           r.reached = nullptr;
+          if (r.port.fill > 0) r.clock = r.port.done(r.clock);
           return wait(r, RunningSlice::Waits::at_end);
         }
         compute(r, *r.reached);
@@ -58,6 +59,10 @@ void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
   const auto whole = static_cast<Picoseconds>(r.computed);
   r.computed -= static_cast<double>(whole);
   r.clock += whole;
+  if (r.port.fill > 0) {
+    r.port.take(r.port.access * accesses, r.clock);
+    r.clock = r.port.go_on(r.clock);
+  }
   if (r.faults_per_access > 0) {
     r.faults_due += r.faults_per_access * accesses;
     while (r.faults_due >= 1) {  // nothing new begins meanwhile, what is in flight arrives
@@ -137,6 +142,7 @@ bool LineEngine::access(RunningSlice& r, const LineTouch& touch, LineNumber line
       break;
     }
   }
+  if (r.port.fill > 0 && (fate.from != LineFate::From::cache || fate.level > 0)) r.port.take(r.port.fill, r.clock);
   miss.awaited = is_awaited(r, touch, fate.from);
   if (!issue(r, miss, places)) return false;
   const bool waits = touch.atomic && fate.from == LineFate::From::transfer;  // as in contention_cost.hpp

@@ -22,6 +22,19 @@ using Picoseconds = std::int64_t;
 // write, likewise.
 enum class AtSideCache : std::uint8_t { none, hit, miss, fetched, write, filling_write };
 
+// The first level of a core that lets in a line or serves loads, one after the other (machine.hpp, fill_serial). Picoseconds.
+struct FirstLevelPort {
+  double access = 0, fill = 0;  // what the loads of an access, on average, and a line that comes in keep it; 0: it does both at once
+  double in_hand = 0;           // so far the core's accesses and what the port does for them may be apart
+  double free = 0;              // when it has done all that it was asked for
+
+  // `clock`: of the core.
+  void take(double time, Picoseconds clock) { free = std::max(free, static_cast<double>(clock) - in_hand) + time; }
+  // When the core can go on: not farther ahead of the port than what it has in hand.
+  Picoseconds go_on(Picoseconds clock) const { return std::max(clock, static_cast<Picoseconds>(free - in_hand)); }
+  Picoseconds done(Picoseconds clock) const { return std::max(clock, static_cast<Picoseconds>(free)); }
+};
+
 // A line that a core asks for beyond its first level.
 struct Miss {
   const LinePath* path = nullptr;
@@ -88,12 +101,13 @@ struct RunningSlice {
   std::uint64_t from_outermost = 0, from_memory = 0;  // lines
   double computed = 0;                                // picoseconds, not yet on the clock
   LinesInFlight misses, streams;                      // streams: non-temporal stores, and what the kernel writes
-  std::vector<LevelTimes> levels;                     // at the core's clock
-  std::vector<Picoseconds> level_free;                // when a level can deliver the next line
-  Picoseconds exchange_free = 0;                      // when the core can exchange the next line with memory
-  Picoseconds streaming_free = 0;                     // the next line of a non-temporal store
-  std::optional<Miss> put_off;                        // it waits for a place
-  Picoseconds awaited_at = never;                     // when it goes on, for the line that it waits for; never: not known yet
+  FirstLevelPort port;
+  std::vector<LevelTimes> levels;       // at the core's clock
+  std::vector<Picoseconds> level_free;  // when a level can deliver the next line
+  Picoseconds exchange_free = 0;        // when the core can exchange the next line with memory
+  Picoseconds streaming_free = 0;       // the next line of a non-temporal store
+  std::optional<Miss> put_off;          // it waits for a place
+  Picoseconds awaited_at = never;       // when it goes on, for the line that it waits for; never: not known yet
   float put_off_parallelism = 1;
   // Of the lines that are known; 0 if there are none.
   Picoseconds last_return() const {

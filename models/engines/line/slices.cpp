@@ -7,6 +7,7 @@
 #include "models/engines/parts/contention_cost.hpp"
 #include "models/engines/parts/held_back.hpp"
 #include "models/engines/parts/page_work.hpp"
+#include "models/engines/parts/slice_cost.hpp"
 #include "sim/machine/transfer_latency.hpp"
 #include "sim/report/timeline.hpp"
 
@@ -88,6 +89,11 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.misses.clear();
   r.streams.clear();
   take_levels(r, cycle);
+  const double loading = cycle * core_times_.loads(passed.slice) * load_pace(machine_) / picosecond;
+  r.port = {.access = std::min(loading, computing) / std::max(static_cast<double>(r.accesses), 1.0),  // loads are a part of computing
+            .fill = machine_.overlap == Overlap::full ? fill_pace(machine_) * cycle / picosecond : 0,
+            .in_hand = r.access_time * machine_.overlap_accesses,
+            .free = static_cast<double>(r.clock)};
   r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();
   r.reached = nullptr;

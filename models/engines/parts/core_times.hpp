@@ -16,14 +16,20 @@ class CoreTimes {
 public:
   // Both must outlive it. `code`: null where instructions count by classes.
   CoreTimes(const Workload&, const Machine&, std::shared_ptr<const CodeCycles> code);
-  double seconds(const FilteredSlice&);
+  double seconds(const FilteredSlice& slice) { return of(slice).seconds; }
+  double loads(const FilteredSlice& slice) { return of(slice).loads; }  // instructions
 
 private:
+  struct Work {
+    double seconds = -1, loads = 0;  // negative: not computed yet
+  };
+  Work of(const FilteredSlice&);
+
   const Workload& workload_;
   const Machine& machine_;
   std::shared_ptr<const CodeCycles> code_;
   CurrentBody body_;
-  std::vector<double> per_iteration_;  // by pattern, computed once; negative = not yet
+  std::vector<Work> per_iteration_;  // by pattern, computed once
 };
 
 }  // namespace homenode

@@ -25,7 +25,6 @@ int bin_of(const SlicePhase& window, int bins) {
 
 void SlicePhase::add(const SlicePhase& other) {
   accesses += other.accesses;
-  loading += other.loading;
   reads += other.reads;
   read_weight += other.read_weight;
   transferred += other.transferred;
@@ -102,7 +101,6 @@ void PhaseRecorder::FirstLevelSets::busiest_to(std::array<double, SlicePhase::mo
 
 void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
   single_ = single;
-  asked_ = loaded_ = 0;
   const auto at_end = [](const auto& list) { return Seen{list.size(), list.empty() ? 0 : lines_of(list.back())}; };
   reads_ = at_end(outcome.reads);
   transfers_ = at_end(outcome.transfers);
@@ -116,12 +114,11 @@ void PhaseRecorder::start(const CacheOutcome& outcome, double single) {
 }
 
 void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& outcome) {
-  double accesses = 0, loading = 0;
+  double accesses = 0;
   double all = 0, scattered = 0, waited = 0;  // lines: of the group, of those in no stream, of these the ones that are waited for
   for (const LineTouch& touch : group) {
     window_.accesses += static_cast<double>(touch.accesses);
     accesses += static_cast<double>(touch.accesses);
-    if (touch.reads) loading += static_cast<double>(touch.accesses) / (touch.writes ? 2 : 1);
     if (touch.lines.size() == 1) (kept_.has(touch.lines.first) ? in_sample_ : left_out_) += static_cast<double>(touch.accesses);
     if (touch.non_temporal && !touch.reads) continue;  // nothing comes in
     const double lines = touch.lines.size() == 1 ? single_ : static_cast<double>(touch.lines.size());
@@ -135,9 +132,6 @@ void PhaseRecorder::add(std::span<const LineTouch> group, const CacheOutcome& ou
     followed_ += lines;
     if (touch.writes && !touch.reads) stores_ += lines;
   }
-  window_.loading += loading;
-  asked_ += accesses;
-  loaded_ += loading;
   if (follows_sets()) {
     for (const ShortHit& hit : outcome.short_hits) set_.add(hit);
     set_accesses_ += accesses;
@@ -294,21 +288,10 @@ double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machi
   return seconds;
 }
 
-double loading_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
-  if (!(machine.fill_serial > 0)) return 0;
-  double loads = 0;
-  for (const SlicePhase& phase : phases) loads += phase.loading;
-  return cycle * loads / (machine.core.load * machine.clock.hertz());
-}
-
 double fill_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
-  if (!(machine.fill_serial > 0) || machine.caches.size() < 2) return 0;
-  const CacheDescription& second = machine.caches[1];
-  const double bandwidth = second.bandwidth_per_core.bytes_per_second();
-  if (!(bandwidth > 0)) return 0;
   double lines = 0;
   for (const SlicePhase& phase : phases) lines += phase.fills();
-  return cycle * machine.fill_serial * lines * static_cast<double>(second.line.count()) / bandwidth;
+  return cycle * lines * fill_pace(machine);
 }
 
 double reread_factor(std::span<const SlicePhase> phases, const Machine& machine) {
@@ -331,8 +314,8 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
   if (spent.waited > 0)
     for (const SlicePhase& phase : phases) waited += waited_of(phase);
   const double same_set = spent.same_set > 0 ? same_set_seconds(phases, machine, 1) : 0;
-  double loads = 0, fills = 0;
-  for (const SlicePhase& phase : phases) loads += phase.loading, fills += phase.fills();
+  double fills = 0;
+  for (const SlicePhase& phase : phases) fills += phase.fills();
   for (const SlicePhase& phase : phases) {
     const CoreSeconds<double> of_phase{
         .core = spent.core * share_of(phase.accesses, all.accesses),
@@ -341,7 +324,7 @@ void each_phase(std::span<const SlicePhase> phases, const CoreSeconds<double>& s
         .reads = spent.reads * share_of(slowed_weight(phase, machine), all.weight),
         .waited = waited > 0 ? spent.waited * waited_of(phase) / waited : 0,
         .same_set = spent.same_set > 0 ? spent.same_set * same_set_seconds(phase, machine, 1) / same_set : 0,
-        .loading = spent.loading * share_of(phase.loading, loads),
+        .loading = spent.loading * share_of(phase.accesses, all.accesses),
         .fills = spent.fills * share_of(phase.fills(), fills),
     };
     const double longer = std::max(of_phase.core + of_phase.waited, of_phase.memory());

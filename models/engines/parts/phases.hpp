@@ -18,13 +18,13 @@ namespace homenode {
 
 struct SlicePhase {
   static constexpr std::size_t most_levels = 4;  // behind the first
-  double accesses = 0, loading = 0;              // loading: those of them that load
-  double reads = 0, read_weight = 0;             // lines from memory; the same / parallelism
-  double transferred = 0, transfer_weight = 0;   // lines from other cores' caches; the same / parallelism, and lines to own without data
-  double written = 0;                            // lines written back, and written past the caches
-  double streamed = 0, streamed_weight = 0;      // of `reads`, those that prefetchers follow
-  double loads = 0;                              // of `streamed`, without those that stores ask for
-  double again = 0;                              // lines of streams that are in a cache
+  double accesses = 0;
+  double reads = 0, read_weight = 0;            // lines from memory; the same / parallelism
+  double transferred = 0, transfer_weight = 0;  // lines from other cores' caches; the same / parallelism, and lines to own without data
+  double written = 0;                           // lines written back, and written past the caches
+  double streamed = 0, streamed_weight = 0;     // of `reads`, those that prefetchers follow
+  double loads = 0;                             // of `streamed`, without those that stores ask for
+  double again = 0;                             // lines of streams that are in a cache
   // Lines that the core waits for before it goes on (LineTouch::waited), of those in no stream: from memory and other cores; by level.
   double waited = 0;
   std::array<double, most_levels> waited_hits{};
@@ -62,7 +62,6 @@ public:
   // Accesses of the group that the caches were not asked for.
   void pass_over(std::uint64_t accesses) {
     window_.accesses += static_cast<double>(accesses);
-    if (asked_ > 0) window_.loading += static_cast<double>(accesses) * (loaded_ / asked_);
     if (!follows_sets()) return;
     set_accesses_ += static_cast<double>(accesses);
     left_out_ += static_cast<double>(accesses);
@@ -105,7 +104,6 @@ private:
   std::size_t levels_;
   float miss_buffers_;
   double window_accesses_, sample_ = 1, single_ = 1;
-  double asked_ = 0, loaded_ = 0;                    // accesses of the slice's groups, and those of them that load
   double followed_ = 0, stores_ = 0, streamed_ = 0;  // lines of streams: all that were touched, by stores alone, from memory
   SlicePhase window_;
   std::array<SlicePhase, bins + 1> phases_{};  // the last: nothing from memory or other cores
@@ -125,9 +123,7 @@ double waited_seconds(std::span<const SlicePhase>, const CoreSeconds<double>& sp
 // What the busiest sets of the first level take for their lines (machine.hpp, same_set), of all phases. `cycle`: as above.
 double same_set_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
 
-// What the loads of all phases take the first level, and the lines that come into it by their share (machine.hpp, fill_serial). Both are 0
-// where the machine's share is. `cycle`: as above.
-double loading_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
+// What the lines that come into the first level keep it from serving loads (machine.hpp, fill_serial), of all phases. `cycle`: as above.
 double fill_seconds(std::span<const SlicePhase>, const Machine&, double cycle);
 
 // What the slice keeps a core busy: sum over its phases of max(computing, transfers) + serial x min(computing, lines that prefetchers

@@ -40,6 +40,14 @@ inline double level_seconds(const CacheDescription& cache, double lines, double 
   return hit_seconds(weight, cache.latency, bandwidth > 0 ? lines * static_cast<double>(cache.line.count()) / bandwidth : 0);
 }
 
+// Where lines and loads take turns in the first level (machine.hpp, fill_serial): seconds, at the base clock, of a load and of a line that
+// comes in. Both are 0 where they do not.
+inline double fill_pace(const Machine& machine) {
+  const double bandwidth = machine.caches.size() < 2 ? 0 : machine.caches[1].bandwidth_per_core.bytes_per_second();
+  return bandwidth > 0 ? machine.fill_serial * static_cast<double>(machine.caches[1].line.count()) / bandwidth : 0;
+}
+inline double load_pace(const Machine& machine) { return machine.fill_serial > 0 ? 1 / (machine.core.load * machine.clock.hertz()) : 0; }
+
 template <class Value>
 struct CoreSeconds {
   Value core;       // computing

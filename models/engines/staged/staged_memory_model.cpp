@@ -93,7 +93,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const std::span<const SlicePhase> phases{passed.slice.phases};
   const double reread = reread_factor(phases, machine_);
   spent.same_set = same_set_seconds(phases, machine_, cycle_);
-  spent.loading = loading_seconds(phases, machine_, cycle_);
+  spent.loading = cycle_ * core_times_.loads(passed.slice) * load_pace(machine_);
   spent.fills = fill_seconds(phases, machine_, cycle_);
   const auto read_in = [&](double seconds) {
     spent.reads = reread * seconds;

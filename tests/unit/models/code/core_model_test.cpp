@@ -81,6 +81,16 @@ TEST(RegionCycles, ofBlocksThatWereNotLookedAtAreAsOfTheOthers) {
   EXPECT_DOUBLE_EQ(region_cycles(workload, blocks).of(RegionId{0})->cycles, 0.5);
 }
 
+TEST(RegionCycles, countLoadsOfBlocksThatStandInSequences) {
+  const CodeAlone workload = program_with_code();
+  const std::vector<BlockCycles> blocks{{.cycles = 3, .loads = 2}, {}, {.cycles = 2, .alone = true}, {}, {.cycles = 1, .loads = 1}, {}};
+  const CodeCycles found = region_cycles(workload, blocks);
+  EXPECT_DOUBLE_EQ(found.of(RegionId{0})->loads, 2.0 / 4);  // of its other block nothing is known
+  EXPECT_DOUBLE_EQ(found.of(RegionId{1})->loads, 1);        // 2 executions of one instruction
+  EXPECT_EQ(loading_instructions({.instructions = 8}, found.of(RegionId{0})), 4);
+  EXPECT_EQ(loading_instructions({.instructions = 8, .load = 3}, nullptr), 3);
+}
+
 TEST(RegionCycles, tellWhichShareOfInstructionsComputesOnWideVectors) {
   const CodeAlone workload = program_with_code();
   const std::vector<BlockCycles> blocks{

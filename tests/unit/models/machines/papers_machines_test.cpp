@@ -62,12 +62,11 @@ TEST_P(PapersMachine, LeavesToDefaultsOnlyWhatItDoesNotHave) {
   const MachineFile file = read_machine_file(folder / (std::string{GetParam()} + ".toml"));
   for (const MachineParameter& parameter : file.parameters) {
     if (parameter.source != "default of homenode") continue;
-    // one slice; first-level hits are core work; one node a socket; a latency is waited for as a whole; lines and loads were not measured
-    // side by side; timings of DIMMs where the memory is soldered to the card
+    // one slice; first-level hits are core work; one node a socket; a latency is waited for as a whole; timings of DIMMs where the memory
+    // is soldered to the card
     const bool is_of_dimms = parameter.path.starts_with("dram.") && file.machine.dram.burst == Time{};
     EXPECT_TRUE(parameter.path.ends_with(".slices") || parameter.path == "caches.1.bandwidth_per_core" ||
-                parameter.path == "coherence.between_nodes_of_socket" || parameter.path == "core.load_waits" ||
-                parameter.path == "core.fill_serial" || is_of_dimms)
+                parameter.path == "coherence.between_nodes_of_socket" || parameter.path == "core.load_waits" || is_of_dimms)
         << parameter.path;
   }
 }

@@ -358,13 +358,11 @@ TEST(Phases, LoadsTakeTurnsWithTheLinesThatComeIn) {
   const double lines = 64 * 256, loads = 8 * lines / 6e9, fills = lines * 2e-9;
   const auto phases = phases_of({{.accesses = 8 * 64 * 256, .hits = 64 * 256}}, that_lets_lines_in(1));
   ASSERT_EQ(phases.size(), 1u);
-  EXPECT_EQ(phases[0].loading, 8 * lines);
   EXPECT_EQ(phases[0].fills(), lines);
-  EXPECT_NEAR(loading_seconds(phases, that_lets_lines_in(0.5), 1), loads, 1e-12);
-  EXPECT_NEAR(loading_seconds(phases, that_lets_lines_in(1), 2), 2 * loads, 1e-12);
+  EXPECT_NEAR(8 * lines * load_pace(that_lets_lines_in(0.5)), loads, 1e-12);
   EXPECT_NEAR(fill_seconds(phases, that_lets_lines_in(1), 1), fills, 1e-12);
   EXPECT_NEAR(fill_seconds(phases, that_lets_lines_in(0.5), 2), fills, 1e-12);
-  EXPECT_EQ(loading_seconds(phases, that_lets_lines_in(0), 1) + fill_seconds(phases, that_lets_lines_in(0), 1), 0);
+  EXPECT_EQ(load_pace(that_lets_lines_in(0)) + fill_seconds(phases, that_lets_lines_in(0), 1), 0);
   CoreSeconds<double> spent{30e-6, fills, 0, 0};
   EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), fills);  // 33 us
   spent.loading = loads, spent.fills = fills;
@@ -374,31 +372,6 @@ TEST(Phases, LoadsTakeTurnsWithTheLinesThatComeIn) {
   EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), 60e-6);
   spent.core = loads / 2;  // loads are a part of computing, whatever a description says of their ports
   EXPECT_DOUBLE_EQ(busy_seconds(phases, spent, that_lets_lines_in(1)), loads / 2 + fills);
-}
-
-TEST(Phases, StoresLoadNothingAndUpdatesEverySecondTime) {
-  const auto of = [](bool reads, bool writes) {
-    PhaseRecorder recorder{one_node()};
-    CacheOutcome outcome;
-    outcome.hit_lines.resize(one_node().caches.size());
-    outcome.hit_weight.resize(one_node().caches.size());
-    recorder.start(outcome);
-    const LineTouch touch{.lines = LineRange::of(0, 8), .reads = reads, .writes = writes, .parallelism = 16, .accesses = 64};
-    recorder.add({&touch, 1}, outcome);
-    std::vector<SlicePhase> phases;
-    recorder.finish(phases);
-    return phases.at(0).loading;
-  };
-  EXPECT_EQ(of(true, false), 64);
-  EXPECT_EQ(of(true, true), 32);
-  EXPECT_EQ(of(false, true), 0);
-}
-
-TEST(Phases, ASampleLoadsAsMuch) {
-  const Machine machine = that_lets_lines_in(1);
-  const auto line = [](unsigned step, std::uint64_t i) { return one_line(256 * step + i); };
-  const auto all = phases_of_hits(machine, 64, line), sample = phases_of_hits(machine, 64, line, 8, 0x0110'0480'0240'0820);
-  EXPECT_NEAR(loading_seconds(sample, machine, 1) / loading_seconds(all, machine, 1), 1, 0.01);
 }
 
 // Ranges of more than a few lines are spread over the sets.
