@@ -16,7 +16,7 @@ struct RegionCycles {
   double cycles = 0;          // of its blocks, and of what they call in libraries
   double mispredictions = 0;  // of branches
   double resolution = 0;      // cycles that these take longer than one whose condition was just computed; negative: less long
-  double loads = 0;           // instructions that load what no store has just written, but for the stack and constants
+  double loads = -1;          // instructions that load what no store has just written, but for the stack and constants; negative: not known
   // Instructions that ask for the clock of such vectors, libraries' included.
   double wide_256 = 0, wide_512 = 0;
 

@@ -22,7 +22,7 @@ double core_seconds(const WorkCounts& work, const RegionCycles* code, const Mach
 }
 
 double loading_instructions(const WorkCounts& work, const RegionCycles* code) {
-  return code == nullptr ? work.load : work.instructions * code->loads;
+  return code == nullptr || code->loads < 0 ? work.load : work.instructions * code->loads;
 }
 
 }  // namespace homenode

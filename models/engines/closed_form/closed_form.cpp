@@ -341,7 +341,7 @@ RegionEstimate ClosedForm::time(const Demand& asked, const Assignment& assignmen
   spent.waited = waited_time(asked, idle_latency(asked), cycles);
   spent.same_set = Eigen::ArrayXd::Zero(cycles.size());  // it does not know where lines lie
   spent.loading = asked.loads * cycles * load_pace(machine_);
-  spent.fills = lines_that_come_in(asked) * cycles * fill_pace(machine_);
+  spent.fills = lines_that_come_in(asked) * fill_cycle(machine_, cycles) * fill_pace(machine_);
   const ExchangedLines<Eigen::ArrayXd> lines{asked.read_lines.rowwise().sum(), asked.writebacks.rowwise().sum(),
                                              asked.non_temporal.rowwise().sum()};
   const Eigen::ArrayXd pairs = lines.reads.min(lines.writebacks);

@@ -8,7 +8,8 @@
 // place among those in flight, as many as the touch's `parallelism` says (dependences, miss buffers, prefetcher: line_touches.hpp); when
 // all are taken the core waits for the first one to return. So independent misses overlap with computing and with each other, a chase runs
 // at the pace of its latencies. A core that blocks (Overlap::none) waits for every line that no prefetcher or buffer runs ahead for. A
-// slice ends when its last line is there.
+// slice ends when its last line is there. Where lines and loads take turns in the first level (Machine::fill_serial), a core runs ahead of
+// its first level by no more accesses than it has in hand.
 //
 // Events are processed in order of time; a core runs ahead of them by at most the way to another core, half a core-to-core round trip:
 // sooner no other core can notice. States of lines change when a core asks, data arrive later: an access to a line under way to another

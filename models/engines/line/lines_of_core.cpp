@@ -14,7 +14,7 @@ void LineEngine::run(RunningSlice& r) {
       if (r.reached == nullptr) {
         if (!r.cursor.next(r.slice, r.reached, r.reached_line)) {
           r.reached = nullptr;
-          if (r.port.fill > 0) r.clock = r.port.done(r.clock);
+          if (r.port.fill > 0) r.port.hold_back(r.clock, 0);
           return wait(r, RunningSlice::Waits::at_end);
         }
         compute(r, *r.reached);
@@ -61,7 +61,7 @@ void LineEngine::compute(RunningSlice& r, const LineTouch& touch) {
   r.clock += whole;
   if (r.port.fill > 0) {
     r.port.take(r.port.access * accesses, r.clock);
-    r.clock = r.port.go_on(r.clock);
+    r.port.hold_back(r.clock, r.port.in_hand);
   }
   if (r.faults_per_access > 0) {
     r.faults_due += r.faults_per_access * accesses;

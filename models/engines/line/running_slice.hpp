@@ -27,12 +27,16 @@ struct FirstLevelPort {
   double access = 0, fill = 0;  // what the loads of an access, on average, and a line that comes in keep it; 0: it does both at once
   double in_hand = 0;           // so far the core's accesses and what the port does for them may be apart
   double free = 0;              // when it has done all that it was asked for
+  Picoseconds held = 0;         // for how long it has held the core back
 
   // `clock`: of the core.
   void take(double time, Picoseconds clock) { free = std::max(free, static_cast<double>(clock) - in_hand) + time; }
-  // When the core can go on: not farther ahead of the port than what it has in hand.
-  Picoseconds go_on(Picoseconds clock) const { return std::max(clock, static_cast<Picoseconds>(free - in_hand)); }
-  Picoseconds done(Picoseconds clock) const { return std::max(clock, static_cast<Picoseconds>(free)); }
+  // Moves the core's clock on to where it can go on: not farther ahead of the port than what it has in hand; at the end, nothing.
+  void hold_back(Picoseconds& clock, double ahead) {
+    const Picoseconds until = std::max(clock, static_cast<Picoseconds>(free - ahead));
+    held += until - clock;
+    clock = until;
+  }
 };
 
 // A line that a core asks for beyond its first level.

@@ -73,7 +73,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
   const double cycle = core_clocks_.cycle(work.items.execution, place.core);
-  const double computing = cycle * core_times_.seconds(passed.slice) / picosecond;
+  const CoreTimes::Work work_of_core = core_times_.of(passed.slice);
+  const double computing = cycle * work_of_core.seconds / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   wait_for_contended_lines(r, passed.slice.contention, place, computing);
@@ -89,9 +90,9 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.misses.clear();
   r.streams.clear();
   take_levels(r, cycle);
-  const double loading = cycle * core_times_.loads(passed.slice) * load_pace(machine_) / picosecond;
+  const double loading = cycle * work_of_core.loads * load_pace(machine_) / picosecond;
   r.port = {.access = std::min(loading, computing) / std::max(static_cast<double>(r.accesses), 1.0),  // loads are a part of computing
-            .fill = machine_.overlap == Overlap::full ? fill_pace(machine_) * cycle / picosecond : 0,
+            .fill = fill_cycle(machine_, cycle) * fill_pace(machine_) / picosecond,
             .in_hand = r.access_time * machine_.overlap_accesses,
             .free = static_cast<double>(r.clock)};
   r.exchange_free = r.streaming_free = 0;
@@ -254,13 +255,15 @@ void LineEngine::finish(RunningSlice& r, Picoseconds at, std::vector<Completion>
   const double faults = r.fault_seconds + static_cast<double>(r.held_back) * picosecond;
   const double working = r.access_time * static_cast<double>(r.accesses) * picosecond;
   const double computing = std::clamp(seconds - overhead - faults, 0.0, working);
-  const double stalled = std::max(0.0, seconds - overhead - faults - computing);
+  const double late = std::max(0.0, seconds - overhead - faults - computing);
+  const double held = std::min(static_cast<double>(r.port.held) * picosecond, late), stalled = late - held;
   const double contended = static_cast<double>(r.contended) * picosecond;
   const double locked = static_cast<double>(r.locked + r.held_back) * picosecond, kernel = overhead - locked - contended + faults;
   if (contended > 0) causes_.add(r.region, causes_.contended_line(), contended);
   if (locked > 0) causes_.add(r.region, causes_.page_faults(), locked);
   if (kernel > 0) causes_.add(r.region, causes_.number(PrivateCause::overhead), kernel);
   if (computing > 0) causes_.add(r.region, causes_.number(PrivateCause::core), computing);
+  if (held > 0) causes_.add(r.region, causes_.number(PrivateCause::cache), held);
   if (!(stalled > 0)) return;
   std::size_t cause = causes_.number(PrivateCause::latency);
   Picoseconds longest = r.latency / 10;

@@ -16,20 +16,17 @@ class CoreTimes {
 public:
   // Both must outlive it. `code`: null where instructions count by classes.
   CoreTimes(const Workload&, const Machine&, std::shared_ptr<const CodeCycles> code);
-  double seconds(const FilteredSlice& slice) { return of(slice).seconds; }
-  double loads(const FilteredSlice& slice) { return of(slice).loads; }  // instructions
-
-private:
   struct Work {
-    double seconds = -1, loads = 0;  // negative: not computed yet
+    double seconds = -1, loads = 0;  // loads: instructions
   };
   Work of(const FilteredSlice&);
 
+private:
   const Workload& workload_;
   const Machine& machine_;
   std::shared_ptr<const CodeCycles> code_;
   CurrentBody body_;
-  std::vector<Work> per_iteration_;  // by pattern, computed once
+  std::vector<Work> per_iteration_;  // by pattern, computed once; negative = not yet
 };
 
 }  // namespace homenode

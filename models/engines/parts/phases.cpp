@@ -291,7 +291,7 @@ double same_set_seconds(std::span<const SlicePhase> phases, const Machine& machi
 double fill_seconds(std::span<const SlicePhase> phases, const Machine& machine, double cycle) {
   double lines = 0;
   for (const SlicePhase& phase : phases) lines += phase.fills();
-  return cycle * lines * fill_pace(machine);
+  return fill_cycle(machine, cycle) * lines * fill_pace(machine);
 }
 
 double reread_factor(std::span<const SlicePhase> phases, const Machine& machine) {

@@ -41,12 +41,19 @@ inline double level_seconds(const CacheDescription& cache, double lines, double 
 }
 
 // Where lines and loads take turns in the first level (machine.hpp, fill_serial): seconds, at the base clock, of a load and of a line that
-// comes in. Both are 0 where they do not.
+// comes in. Both are 0 where they do not, and where nothing overlaps: the core waits for its lines one after the other there.
 inline double fill_pace(const Machine& machine) {
   const double bandwidth = machine.caches.size() < 2 ? 0 : machine.caches[1].bandwidth_per_core.bytes_per_second();
-  return bandwidth > 0 ? machine.fill_serial * static_cast<double>(machine.caches[1].line.count()) / bandwidth : 0;
+  if (machine.overlap == Overlap::none || !(bandwidth > 0)) return 0;
+  return machine.fill_serial * static_cast<double>(machine.caches[1].line.count()) / bandwidth;
 }
-inline double load_pace(const Machine& machine) { return machine.fill_serial > 0 ? 1 / (machine.core.load * machine.clock.hertz()) : 0; }
+inline double load_pace(const Machine& machine) { return fill_pace(machine) > 0 ? 1 / (machine.core.load * machine.clock.hertz()) : 0; }
+// A line goes by the clock of the level behind the first. `cycle`: of the core, over one at the base clock; or a column of them.
+template <class Value>
+Value fill_cycle(const Machine& machine, const Value& cycle) {
+  const bool own = machine.caches.size() < 2 || machine.caches[1].clock == CacheClock::own;
+  return own ? Value(cycle * 0 + 1) : cycle;
+}
 
 template <class Value>
 struct CoreSeconds {

@@ -31,7 +31,8 @@ public:
   // Makes the page the most recently used one; returns whether it was there.
   bool find(std::uint64_t page) {
     std::uint64_t* const set = pages_.data() + set_of(page) * ways_;
-    if (ways_ == usual_ways) {  // most are. Without branches: no predictor foresees at random places what is there
+    if (ways_ == usual_ways) {  // Nehalem's and Ivy Bridge's, and where nothing is known. Without branches: no predictor foresees at random
+                                // places what is there
       const std::uint64_t first = set[0], second = set[1], third = set[2], fourth = set[3];
       const bool in_first = first == page, in_second = in_first | (second == page), in_third = in_second | (third == page);
       set[0] = page;

@@ -82,7 +82,8 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   demand_.add(outcome, place.node, addresses, side_);
   note_written_earlier(outcome, addresses);
   tell_traffic(outcome, place, addresses);
-  CoreSeconds<double> spent{cycle_ * core_times_.seconds(passed.slice), hit_time(outcome),
+  const CoreTimes::Work computing = core_times_.of(passed.slice);
+  CoreSeconds<double> spent{cycle_ * computing.seconds, hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0, 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   // Non-temporal stores wait beside all else.
@@ -93,7 +94,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   const std::span<const SlicePhase> phases{passed.slice.phases};
   const double reread = reread_factor(phases, machine_);
   spent.same_set = same_set_seconds(phases, machine_, cycle_);
-  spent.loading = cycle_ * core_times_.loads(passed.slice) * load_pace(machine_);
+  spent.loading = cycle_ * computing.loads * load_pace(machine_);
   spent.fills = fill_seconds(phases, machine_, cycle_);
   const auto read_in = [&](double seconds) {
     spent.reads = reread * seconds;

@@ -7,7 +7,8 @@
 //               + sum over homes of lines / parallelism x latency(node, home) under load     (Little's law, line by line)
 //               + transferred lines / parallelism x core-to-core latency
 //               + lines to own / parallelism x (latency to the farthest copy - that of the level which has the line, 0 of the first)
-// and the reads at least what the core's exchange with memory takes, all of it at least what non-temporal stores wait (slice_cost.hpp).
+// and the reads at least what the core's exchange with memory takes, all of it at least what non-temporal stores wait, and what loads and
+// lines that take turns in the first level take together (slice_cost.hpp).
 // Work on pages that a placement watches: hinting faults, scanned pages and migrations at the system's costs. A migrated page's lines
 // leave all caches, modified ones to the old home; the page is read there and written at its new home. Likewise a replicated page's, once
 // for each copy. Lines of a page that collapses leave all caches, too: most were copies of frames that are given back.

@@ -115,12 +115,15 @@ def _plain_sections(draft: Draft) -> list[str]:
     line = cache_line(draft)
     if line + _HEADER != size_in_bytes(draft.of_donor("messages", "data")):
         told["messages", "data"] = from_donor(f"{line + _HEADER} B", f"a line of {line} B and a header of {_HEADER} B")
+    of_its_own = {"core_to_core_shared_cache"}  # of the donor's last levels
+    if draft.donor_machine.name == DEFAULT_DONOR:  # it stands in for any core, of whatever maker
+        of_its_own |= {"fill_serial", "ways", "index", "walks"}
     sections = []
     for section in ("core", "coherence", "messages", "threads", "dram", "tlb"):
         values = {
             name: from_donor(entry["value"])
             for name, entry in draft.donor.get(section, {}).items()
-            if name != "core_to_core_shared_cache"  # of the donor's last levels
+            if name not in of_its_own
         }
         values |= {name: value for (where, name), value in told.items() if where == section}
         lines = [f"{name} = {value.toml()}" for name, value in values.items()]
