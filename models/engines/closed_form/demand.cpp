@@ -361,6 +361,17 @@ ClosedForm::Demand ClosedForm::demand(const RegionTraffic& traffic, const Assign
   return asked;
 }
 
+// What the cell takes whoever runs it: computing, and hits on lines that it touched before in caches of the core alone.
+void ClosedForm::add_own_work(const RegionTraffic& traffic, const Piece& piece, const Rows& rows, double* row) const {
+  row[Rows::core] += piece.fraction * traffic.cells[piece.cell].core_seconds;
+  row[Rows::loads] += piece.fraction * traffic.cells[piece.cell].loads;
+  for (std::size_t level = 1; level < private_levels_; ++level) {
+    row[rows.hit_lines(level)] += piece.fraction * traffic.hit_lines[piece.cell * private_levels_ + level];
+    row[rows.hit_weight(level)] += piece.fraction * traffic.hit_weight[piece.cell * private_levels_ + level];
+    row[rows.waited_hits(level)] += piece.fraction * traffic.hit_waited[piece.cell * private_levels_ + level];
+  }
+}
+
 // True if what was added depends on the thread's own place.
 bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, const Piece& piece, const Owners& owners, const Rows& rows,
                            double* row, Demand& asked) const {
@@ -371,13 +382,7 @@ bool ClosedForm::add_piece(const RegionTraffic& traffic, const Homes& homes, con
   const bool streams_walk = machine_.tlb.stream_walk.has_value();
   double stream_pages = 0;
   bool by_place = false;
-  row[Rows::core] += piece.fraction * cell.core_seconds;
-  row[Rows::loads] += piece.fraction * cell.loads;
-  for (std::size_t level = 1; level < private_levels_; ++level) {
-    row[rows.hit_lines(level)] += piece.fraction * traffic.hit_lines[piece.cell * private_levels_ + level];
-    row[rows.hit_weight(level)] += piece.fraction * traffic.hit_weight[piece.cell * private_levels_ + level];
-    row[rows.waited_hits(level)] += piece.fraction * traffic.hit_waited[piece.cell * private_levels_ + level];
-  }
+  add_own_work(traffic, piece, rows, row);
   for (std::size_t p = cell.first_part; p < cell.last_part; ++p) {
     const TrafficPart& part = traffic.parts[p];
     const double scale = piece.fraction * part.share, lines = scale * part.count;

@@ -113,6 +113,7 @@ private:
   const Homes& homes_of(const RegionTraffic&, bool fresh) const;
   Known& known_of(const RegionTraffic&, const Owners&) const;
   bool of_one_thread(const Known&, std::uint32_t cell, std::uint16_t thread, const Owners&) const;
+  void add_own_work(const RegionTraffic&, const Piece&, const Rows&, double* row) const;
   bool add_piece(const RegionTraffic&, const Homes&, const Piece&, const Owners&, const Rows&, double* row, Demand&) const;
 
   const Workload& workload_;

@@ -71,7 +71,7 @@ private:
   // slices.cpp
   Picoseconds wait_to_fault(RunningSlice&, Picoseconds at) const;
   Picoseconds line_time(Bandwidth) const;
-  void take_levels(RunningSlice&, double cycle) const;
+  void take_levels(RunningSlice&, double cycle, const FilteredSlice&);
   void start_kernel_work(RunningSlice&, const Work&, std::uint64_t faulted, Picoseconds& overhead);
   // `computing`: picoseconds.
   void wait_for_contended_lines(RunningSlice&, const Contention&, const Place&, double computing);

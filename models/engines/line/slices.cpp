@@ -73,8 +73,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
   const double cycle = core_clocks_.cycle(work.items.execution, place.core);
-  const CoreTimes::Work work_of_core = core_times_.of(passed.slice);
-  const double computing = cycle * work_of_core.seconds / picosecond;
+  const double computing = cycle * core_times_.of(passed.slice).seconds / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   wait_for_contended_lines(r, passed.slice.contention, place, computing);
@@ -89,12 +88,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   if (passed.slice.accesses == 0) r.clock += r.fault_time * static_cast<Picoseconds>(faulted);
   r.misses.clear();
   r.streams.clear();
-  take_levels(r, cycle);
-  const double loading = cycle * work_of_core.loads * load_pace(machine_) / picosecond;
-  r.port = {.access = std::min(loading, computing) / std::max(static_cast<double>(r.accesses), 1.0),  // loads are a part of computing
-            .fill = fill_cycle(machine_, cycle) * fill_pace(machine_) / picosecond,
-            .in_hand = r.access_time * machine_.overlap_accesses,
-            .free = static_cast<double>(r.clock)};
+  take_levels(r, cycle, passed.slice);
   r.exchange_free = r.streaming_free = 0;
   r.cursor.restart();
   r.reached = nullptr;
@@ -107,13 +101,20 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   return {r.work, passed.slice.reached, page_work};
 }
 
-void LineEngine::take_levels(RunningSlice& r, double cycle) const {
+void LineEngine::take_levels(RunningSlice& r, double cycle, const FilteredSlice& slice) {
   r.levels.clear();
   for (const CacheDescription& described : machine_.caches) {
     const CacheDescription cache = at_cycle(described, cycle);
     r.levels.push_back({cache.latency.count(), line_time(cache.bandwidth_per_core)});
   }
   r.level_free.assign(r.levels.size(), 0);
+  r.port = {};
+  if (fill_pace(machine_) == 0 || r.accesses == 0) return;
+  const double loading = cycle * core_times_.of(slice).loads * load_pace(machine_) / picosecond / static_cast<double>(r.accesses);
+  r.port = {.access = std::min(loading, r.access_time),  // loads are a part of computing
+            .fill = fill_cycle(machine_, cycle) * fill_pace(machine_) / picosecond,
+            .in_hand = r.access_time * machine_.overlap_accesses,
+            .free = static_cast<double>(r.clock)};
 }
 
 // What faults take beside their own time (system.hpp): the lock one after the other, and the lines that the kernel writes.
