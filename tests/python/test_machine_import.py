@@ -61,8 +61,19 @@ def test_every_number_has_a_file_or_is_assumed(imported: Callable[..., Imported]
     machine = imported({"box.xml": texts.TWO_SOCKETS, "mlc.txt": texts.MLC}).machine
     for one in machine.parameters:
         files = [word for word in one["source"].split(", ") if word in ("F1", "F2")]
+        if one["path"] == "core.fill_serial":  # of a core that no file names; below
+            assert one["source"] == "default of homenode"
+            continue
         assert files or (one["source"] == "DONOR" and one["assumed"] and one["confidence"] == "M"), one
     assert hn.Machine.from_toml(machine.to_toml()).hash == machine.hash
+
+
+def test_the_default_donor_stands_in_for_cores_of_any_maker(imported: Callable[..., Imported]) -> None:
+    told = values(imported({"box.xml": texts.TWO_SOCKETS}).machine)
+    assert not {"tlb.ways", "tlb.walks"} & set(told)
+    assert told["core.fill_serial"]["value"] == "0"
+    named = values(imported({"box.xml": texts.TWO_SOCKETS}, donor="xeon-x7560-4s").machine)
+    assert [named[path]["value"] for path in ("tlb.ways", "tlb.walks", "core.fill_serial")] == ["4", "1", "1"]
 
 
 def test_distances_are_no_latencies(imported: Callable[..., Imported]) -> None:

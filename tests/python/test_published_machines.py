@@ -1,7 +1,8 @@
 """Descriptions beside the shipped ones that the published studies replay on."""
 
-import homenode as hn
 from validation.published import ONE_SOCKET
+
+import homenode as hn
 
 
 def test_one_socket_of_the_x5550_is_described_as_the_two_are() -> None:
