@@ -89,7 +89,7 @@ TEST(RegionCycles, countLoadsOfBlocksThatStandInSequences) {
   EXPECT_DOUBLE_EQ(found.of(RegionId{1})->loads, 1);        // 2 executions of one instruction
   EXPECT_EQ(loading_instructions({.instructions = 8}, found.of(RegionId{0})), 4);
   EXPECT_EQ(loading_instructions({.instructions = 8, .load = 3}, nullptr), 3);
-  const std::vector<BlockCycles> alone{{.cycles = 3, .alone = true}, {}, {.cycles = 2, .alone = true}, {}, {}};
+  const std::vector<BlockCycles> alone{{.cycles = 3, .alone = true}, {}, {.cycles = 2, .alone = true}, {}, {}, {}};
   EXPECT_EQ(loading_instructions({.instructions = 8, .load = 3}, region_cycles(workload, alone).of(RegionId{0})), 3);
 }
 
