@@ -10,6 +10,7 @@
 namespace homenode {
 
 bool SyncEvents::pass(std::size_t t, SyncEvent event) {
+  if (owes_time(t)) return false;
   const Thread& thread = threads_[t];
   const bool is_ordered = event.operation == SyncOperation::ordered_enter || event.operation == SyncOperation::ordered_leave;
   if (event.operation == SyncOperation::create) create(event);
@@ -17,7 +18,6 @@ bool SyncEvents::pass(std::size_t t, SyncEvent event) {
     event.object = thread.handed_out.execution.value();
     event.match = static_cast<std::uint64_t>(thread.next);
   }
-  if (threads_[t].looks_again && !is_awake(t)) return false;
   released_.clear();
   const std::vector<Execution>& executions = threads_.in.workload.executions;
   const bool sleeps = thread.execution < executions.size() && executions[thread.execution].parallel == 0;  // a team polls for a while
@@ -57,10 +57,7 @@ void SyncEvents::wake_released(std::size_t by) {
     wake(other.index(), heard.value_or(threads_.now + way));
   }
   const std::vector<ThreadId> woken = synchronisation_.take_woken();
-  for (const ThreadId other : woken) {
-    threads_[other.index()].looks_again = true;
-    wake(other.index(), threads_.now);
-  }
+  for (const ThreadId other : woken) wake(other.index(), threads_.now);
   const auto slept = [this](ThreadId other) { return threads_[other.index()].sleeps_since.value_or(Time::max()) != Time::max(); };
   if (std::any_of(released_.begin(), released_.end(), slept) || !woken.empty())
     threads_.scheduler.delay(ThreadId{by}, threads_.in.map_costs.call);
@@ -77,18 +74,17 @@ void SyncEvents::wake(std::size_t t, Time time) {
   threads_.make_ready(t, time);
 }
 
-// Waking up takes until the scheduler's charges are over; the lock is looked at behind that.
-bool SyncEvents::is_awake(std::size_t t) {
+// What the scheduler charges a thread (waking up, a call of the system, a change of threads) lies before the event that it comes to next: a
+// lock is looked at by who is awake, and given up behind the call that woke another. If something is charged, the thread is ready behind
+// it.
+bool SyncEvents::owes_time(std::size_t t) {
   const Time delay = threads_.scheduler.take_delay(ThreadId{t});
-  if (delay <= Time{}) {
-    threads_[t].looks_again = false;
-    return true;
-  }
+  if (delay <= Time{}) return false;
   const Time until = threads_.now + delay;
   accounts_.busy(ThreadActivity::runtime, ThreadId{t}, threads_.core_of(t), threads_[t].handed_out, threads_.now, until);
   accounts_.shares().hand_out(ThreadId{t}, threads_.now, until);
   threads_.make_ready(t, until);
-  return false;
+  return true;
 }
 
 void SyncEvents::create(const SyncEvent& event) {

@@ -16,7 +16,8 @@ public:
   // Both must outlive it.
   SyncEvents(Threads& threads, TimeAccounts& accounts) : threads_{threads}, accounts_{accounts} {}
 
-  // The thread, which is deciding, comes to the event: true if it passes at once; else it waits, or is ready at the time when it is awake.
+  // The thread, which is deciding, comes to the event: true if it passes at once; else it waits, or is ready behind what
+  // the scheduler charges it.
   // Throws PolicyError for an event that makes no sense.
   bool pass(std::size_t t, SyncEvent);
   // The thread's iteration of an ordered region is over.
@@ -30,7 +31,7 @@ private:
   void create(const SyncEvent&);
   void wake_released(std::size_t by);
   void wake(std::size_t t, Time);
-  bool is_awake(std::size_t t);
+  bool owes_time(std::size_t t);
 
   Threads& threads_;
   TimeAccounts& accounts_;

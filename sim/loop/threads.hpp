@@ -42,8 +42,7 @@ struct Thread : ItemsInHand {
   std::uint64_t reached = 0;       // where the stretch ends
   Time started;                    // its slice or heap call
   std::vector<ItemsInHand> put_aside;
-  std::size_t waker = 0;     // who made it ready
-  bool looks_again = false;  // at the lock that it slept for
+  std::size_t waker = 0;  // who made it ready
   // When it is asleep: not while its call of the system lasts, and never if it polls. None: its team polls, or nothing is to be waited for.
   std::optional<Time> sleeps_since{};
 

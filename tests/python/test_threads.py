@@ -290,6 +290,15 @@ def test_threads_wait_for_what_another_has(contended: Callable[[str], hn.Trace],
     assert seconds("two_at_a_time") >= 24 * sweep * 0.99
 
 
+def test_whose_turn_it_is_not_waits_natively_and_in_a_replay() -> None:
+    turns = 300
+    trace = hn.capture("threads_pingpong", turns=turns, check=0)
+    wakeup = 3e-6  # of the system `default`
+    run = hn.replay(trace, "xeon-x5550-2s", threads=3, mapping="scatter", engine="line")
+    # natively one change of threads for each turn (perf stat)
+    assert 0.9 * 2 * turns * wakeup < run.seconds < 1.5 * 2 * turns * wakeup
+
+
 @pytest.mark.parametrize("name", ["threads_pingpong", "threads_postponed", "threads_mix"])
 def test_kernels_with_threads_on_both_engines(name: str) -> None:
     trace = hn.capture(name, **KERNELS[name][0])

@@ -80,10 +80,10 @@ double local_share(const EventCounts& counts) {
   return all > 0 ? local / all : 1;
 }
 
-// Seconds worked by all threads in a second.
+// Seconds worked in a second by all threads but main, which wakes up on a core of its own.
 double parallelism(const RunReport& report) {
   Time busy;
-  for (const ThreadReport& thread : report.threads) busy += thread.busy;
+  for (std::size_t t = 1; t < report.threads.size(); ++t) busy += report.threads[t].busy;
   return busy.seconds() / report.time.seconds();
 }
 

@@ -30,9 +30,19 @@ static void forget(struct object* o, const struct waiter* gone) {
     return;
   }
 }
+/* Who signals a condition, comes for the mutex again and waits for the same condition, waits there natively, too: for it to be another's
+ * turn. If the others went first, the turns would come round without a wait, and a replay would know of none. So who has signalled a
+ * condition that several signal goes on, until one has gone on without waiting: it was no turn. */
+bool hn_takes_turns(struct thread* me) {
+  if (me->goes_on) me->goes_on->condition.not_by_turns = true;
+  me->goes_on = me->signalled && !me->signalled->condition.not_by_turns ? me->signalled : 0;
+  me->signalled = 0;
+  return me->goes_on != 0;
+}
 static int wait(pthread_cond_t* c, pthread_mutex_t* m, const struct timespec* deadline, clockid_t clock) {
   struct object* o = hn_object(c, OBJECT_CONDITION);
   struct thread* me = hn_thread();
+  if (me->goes_on == o) me->goes_on = 0;
   struct waiter w = {.outside = __atomic_load_n(&outside, __ATOMIC_ACQUIRE)}; /* before the mutex is free */
   const int error = hn_mutex_unlock(m);
   if (error) return error;
@@ -52,6 +62,7 @@ int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) {
     hn_renew_lock(c);
     struct object* o = hn_object(c, OBJECT_CONDITION);
     o->condition.first = o->condition.last = 0;
+    o->condition.signaller = 0, o->condition.by_several = o->condition.not_by_turns = false;
   }
   return REAL(pthread_cond_init)(c, attributes);
 }
@@ -77,7 +88,12 @@ static void wake(struct object* o, bool all, uint64_t number) {
 static void signal(pthread_cond_t* c, bool all) {
   const uint64_t number = hn_next_signal();
   hn_sync(all ? SYNC_BROADCAST : SYNC_SIGNAL, hn_lock_of(c)->number, number);
-  wake(hn_object(c, OBJECT_CONDITION), all, number);
+  struct object* o = hn_object(c, OBJECT_CONDITION);
+  struct thread* me = hn_thread();
+  o->condition.by_several |= o->condition.signaller && o->condition.signaller != me;
+  o->condition.signaller = me;
+  me->signalled = o->condition.by_several ? o : 0;
+  wake(o, all, number);
 }
 /* Threads that are none of the program's wait in the C library's own. */
 static void signal_any(pthread_cond_t* c, bool all) {

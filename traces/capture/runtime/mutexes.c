@@ -15,9 +15,10 @@ static bool checks_errors(const pthread_mutex_t* m) { return (m->__data.__kind &
  * After many turns they come more rarely, so that a mutex around every update costs no more than it must. The twin does the same. */
 enum { TURNS = 512 };
 static void let_others_go_first(pthread_mutex_t* m) {
-  const struct thread* me = hn_thread();
+  struct thread* me = hn_thread();
   struct lock* lock = hn_lock_of(m);
-  if (lock->last == me && hn_sharers(hn_self()) == 1 && m->__data.__owner != me->tid &&
+  const bool goes_on = hn_takes_turns(me);
+  if (lock->last == me && !goes_on && hn_sharers(hn_self()) == 1 && m->__data.__owner != me->tid &&
       ++lock->in_a_row >> (lock->passed_on / TURNS) != 0) {
     lock->in_a_row = 0;
     const bool passed_on = hn_threads_give_way();

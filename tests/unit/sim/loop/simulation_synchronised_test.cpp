@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 // An iteration has 512 accesses and takes 10 ns, so 256 of them take 5 ns.
 constexpr std::uint64_t half = 256, end_of_iteration = 512;
-const Time half_time = Time::nanoseconds(5), call = MappingCost{}.call;
+const Time half_time = Time::nanoseconds(5), call = MappingCost{}.call, wakeup = SchedulerSettings{}.wakeup;
 
 // Gives the execution a pattern of its own with these events.
 void synchronise(ListedWorkload& workload, std::size_t execution, std::vector<SyncEvent> events) {
@@ -127,11 +127,31 @@ TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   // Thread 1 waits at its half for the signal that thread 2 gives at the end of each of its two iterations: the first one does.
   const TwoThreads program{{{half, SyncOperation::wait, 9, 5}}, {{end_of_iteration, SyncOperation::signal, 9, 5}}};
   // Thread 1: h, and while it goes to sleep in a call thread 2's first iteration ends (2 h): it was never asleep. h more. Thread 2 calls
-  // the system for the signal. Main, which sleeps in its first join, finds thread 2 at work for 2 h more, and goes to sleep again, in vain.
+  // the system for the signal. Main, which sleeps in its first join, takes longer to wake up than thread 2 works.
   const SimulatedRun run{program.workload, 3};
   EXPECT_EQ(run.report.regions[1].time, half_time * 2 + call);
   EXPECT_EQ(run.report.regions[2].time, iteration_time * 2 + call);
-  EXPECT_EQ(run.report.time, fork_cost + half_time * 2 + call * 2);
+  EXPECT_EQ(run.report.time, fork_cost + half_time * 2 + call + wakeup);
+}
+
+TEST(Synchronised, aMutexIsLookedAtByWhoIsAwake) {
+  // Thread 2 signals and gives the mutex up at the half of each of its iterations. Thread 1 waits for the first signal and comes for the
+  // mutex behind it: when it is awake, so that thread 2 has the mutex again before it. The call that wakes it lies before thread 2's
+  // unlock.
+  const TwoThreads program{{{0, SyncOperation::wait, 9, 5}, {0, SyncOperation::lock, 7, 0}, {half, SyncOperation::unlock, 7, 0}},
+                           {{0, SyncOperation::lock, 7, 0}, {half, SyncOperation::signal, 9, 5}, {half, SyncOperation::unlock, 7, 0}}};
+  const Machine machine = four_cores();
+  const auto placement = page_placements().make("first-touch");
+  const auto mapping = thread_mappings().make("compact");
+  AddressSpace addresses{machine, program.workload, *placement, Bytes{4096}};
+  FixedTimeMemory memory{iteration_time};
+  const DistributionPlan plan{"static"};
+  SimulationInput input{program.workload, machine,   *mapping, [&](const std::string& label) { return plan.make(label); },
+                        memory,           addresses, 3};
+  input.map_costs.call = Time::nanoseconds(1);  // so that thread 1 sleeps when the signal comes
+  const RunReport report = simulate(input);
+  EXPECT_EQ(report.regions[1].time, half_time + wakeup + iteration_time);
+  EXPECT_EQ(report.regions[2].time, iteration_time * 2 + input.map_costs.call);
 }
 
 // main creates so many threads one after the other in each of two waves, and joins a wave before it creates the next.
