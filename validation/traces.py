@@ -1,11 +1,19 @@
-"""Captured traces, kept in a folder: a second validation reads what the first one captured."""
+"""Captured traces, kept in a folder: a second validation reads what the first one captured, if today's homenode would capture the same.
 
+Beside a trace, NAME.hnt.by names the programs that made it.
+"""
+
+import hashlib
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import homenode as hn
+from homenode.capturing import compiled_kernel
+from homenode.kernel_sources import kernel as kernel_named
+from homenode.resources import PROGRAMS
 
 
 def trace_path(folder: Path, kernel: str, parameters: Mapping[str, int | str]) -> Path:
@@ -23,12 +31,30 @@ def capture_to(path: Path, kernel: str | None = None, **settings: Any) -> hn.Tra
     return hn.Trace.open(path)
 
 
+@cache
+def _makers(kernel: str) -> str:
+    """The kernel as it is compiled for tracing today, and what makes a trace of its accesses."""
+    assembler = hashlib.blake2b((PROGRAMS / "assemble").read_bytes(), digest_size=8).hexdigest()
+    return f"{compiled_kernel(kernel_named(kernel)).parent.name} {assembler}\n"
+
+
+def _note(path: Path) -> Path:
+    return path.with_name(path.name + ".by")
+
+
+def _kept(path: Path, kernel: str, make: Callable[[], object]) -> hn.Trace:
+    """Open the trace, made first if it is not there or another homenode made it."""
+    if not (path.exists() and _note(path).exists() and _note(path).read_text(encoding="utf-8") == _makers(kernel)):
+        _note(path).unlink(missing_ok=True)
+        make()
+        _note(path).write_text(_makers(kernel), encoding="utf-8")
+    return hn.Trace.open(path)
+
+
 def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], threads: int = 1) -> hn.Trace:
-    """Open the kernel's trace, captured first if the folder lacks it."""
+    """Open the kernel's trace, captured first if the folder has none of today's homenode."""
     path = trace_path(folder, kernel, parameters)
-    if path.exists():
-        return hn.Trace.open(path)
-    return capture_to(path, kernel, threads=threads, **parameters)
+    return _kept(path, kernel, lambda: capture_to(path, kernel, threads=threads, **parameters))
 
 
 def enlarged(
@@ -38,13 +64,14 @@ def enlarged(
     UsageError where the program follows no such law.
     """
     path = trace_path(folder, kernel, {**parameters, name: size})
-    if path.exists():
-        return hn.Trace.open(path)
-    for one in captures:
-        captured(folder, kernel, {**parameters, name: one})
-    files = [trace_path(folder, kernel, {**parameters, name: one}) for one in captures]
-    with tempfile.TemporaryDirectory(prefix=".enlarge-", dir=folder) as own:
-        fresh = Path(own) / path.name
-        hn.extrapolate(*files[:-1], check=files[-1], output=fresh, **{name: size})
-        fresh.replace(path)
-    return hn.Trace.open(path)
+
+    def make() -> None:
+        for one in captures:
+            captured(folder, kernel, {**parameters, name: one})
+        files = [trace_path(folder, kernel, {**parameters, name: one}) for one in captures]
+        with tempfile.TemporaryDirectory(prefix=".enlarge-", dir=folder) as own:
+            fresh = Path(own) / path.name
+            hn.extrapolate(*files[:-1], check=files[-1], output=fresh, **{name: size})
+            fresh.replace(path)
+
+    return _kept(path, kernel, make)

@@ -19,7 +19,7 @@ from validation.published.s0.cases import (
     parameters_of,
 )
 from validation.result_cache import ResultCache
-from validation.traces import captured, trace_path
+from validation.traces import captured, enlarged
 
 # From here on a grid is extrapolated from captures of these sizes (the last is held out), each of at least six rows of blocks.
 EXTRAPOLATED_FROM = 4096
@@ -33,18 +33,9 @@ def _trace_of(folder: Path, case: Case, steps: int) -> Path:
     if parameters.get("class") == "B" and case.kernel == "mg":
         parameters["class"] = "A"  # the same grid
     parameters = {**parameters, of_steps(case): steps, "check": 0}
-    path = trace_path(folder, case.kernel, parameters)
-    if path.exists():
-        return path
     if case.kernel != "hotspot" or int(case.size) < EXTRAPOLATED_FROM:
-        captured(folder, case.kernel, parameters)
-        return path
-    small = []
-    for size in SMALL_SIZES:
-        captured(folder, case.kernel, {**parameters, "size": size})
-        small.append(trace_path(folder, case.kernel, {**parameters, "size": size}))
-    hn.extrapolate(*small[:-1], check=small[-1], output=path, size=int(case.size))
-    return path
+        return captured(folder, case.kernel, parameters).path
+    return enlarged(folder, case.kernel, parameters, "size", SMALL_SIZES, int(case.size)).path
 
 
 def _longest_region(run: Mapping[str, Any]) -> str:

@@ -1,7 +1,6 @@
 """S4 as a study: predicts the problem's trace from captures of fewer layers, replays it on each machine, and compares."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import homenode as hn
@@ -26,7 +25,7 @@ from validation.published.s4.replays import (
 from validation.published.s4.task_rows import task_rows
 from validation.replay import replayed, replayed_all
 from validation.rows import Row
-from validation.traces import captured, trace_path
+from validation.traces import captured, enlarged
 
 
 def _lines(trace: hn.Trace, machine: hn.Machine, threads: int, problem: Problem) -> dict[str, Line]:
@@ -37,13 +36,7 @@ def _lines(trace: hn.Trace, machine: hn.Machine, threads: int, problem: Problem)
 
 def _captured(folder: Path, problem: Problem) -> hn.Trace:
     """The problem's trace, predicted from four captures of fewer layers, one of which the prediction has to meet exactly."""
-    path = trace_path(folder, "jacobi3d", parameters_of(problem))
-    if not path.exists():
-        thin = [trace_path(folder, "jacobi3d", parameters_of(replace(problem, ni=layers))) for layers in THIN]
-        for layers in THIN:
-            captured(folder, "jacobi3d", parameters_of(replace(problem, ni=layers)))
-        hn.extrapolate(*thin[:-1], check=thin[-1], output=path, ni=problem.ni)
-    return hn.Trace.open(path)
+    return enlarged(folder, "jacobi3d", parameters_of(problem), "ni", THIN, problem.ni)
 
 
 def rows(folder: Path, small: bool = False) -> Iterator[Row | Figure]:
