@@ -297,7 +297,22 @@ def test_what_a_killed_capture_left_does_not_keep_a_study_from_capturing(tmp_pat
     left.write_bytes(b"records until the kill")
     trace = captured(tmp_path, "jacobi2d", parameters)
     assert trace.accesses > 0 and path.exists() and left.exists()
-    assert sorted(tmp_path.iterdir()) == sorted([path, left])
+    assert sorted(tmp_path.iterdir()) == sorted([path, left, path.with_name(f"{path.name}.by")])
+
+
+def test_a_trace_that_another_homenode_captured_is_captured_again(tmp_path: Path) -> None:
+    parameters = {"n": 16, "sweeps": 1}
+    path = trace_path(tmp_path, "jacobi2d", parameters)
+    first = captured(tmp_path, "jacobi2d", parameters).hash
+    before = path.stat().st_ino
+    assert captured(tmp_path, "jacobi2d", parameters).hash == first
+    assert path.stat().st_ino == before
+    note = path.with_name(f"{path.name}.by")
+    made_by = note.read_text()
+    note.write_text("jacobi2d-0123456789abcdef 0123456789abcdef\n")
+    path.write_bytes(b"of another form")
+    assert captured(tmp_path, "jacobi2d", parameters).hash == first
+    assert note.read_text() == made_by
 
 
 def test_what_a_study_refuses_is_one_line(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
