@@ -28,7 +28,7 @@ bool SyncEvents::pass(std::size_t t, SyncEvent event) {
     if (event.operation == SyncOperation::atomic_wait)
       threads_[t].sleeps_since = Time::max();  // never: it polls
     else if (sleeps)
-      threads_[t].sleeps_since = threads_.now + threads_.in.map_costs.call;
+      threads_[t].sleeps_since = threads_.now + (event.operation == SyncOperation::wait ? Time{} : threads_.in.map_costs.call);
   }
   wake_released(t);
   return goes_on;
@@ -64,7 +64,8 @@ void SyncEvents::wake_released(std::size_t by) {
 }
 
 // A thread goes to sleep in a call of the system, which looks once more whether there is something to wait for: if not, it was never
-// asleep.
+// asleep. Not so at conditions and semaphores: who is to signal comes for a mutex first, and natively two threads in turn sleep at each turn
+// (docs/decisions/0089). Calls that take equally long would let both come within the other's call, for ever.
 void SyncEvents::wake(std::size_t t, Time time) {
   const Time asleep = threads_[t].sleeps_since.value_or(Time{});
   if (time < asleep) {
