@@ -14,6 +14,7 @@ import homenode as hn
 from homenode.capturing import compiled_kernel
 from homenode.kernel_sources import kernel as kernel_named
 from homenode.resources import PROGRAMS
+from homenode.study.store import build
 
 
 def trace_path(folder: Path, kernel: str, parameters: Mapping[str, int | str]) -> Path:
@@ -35,26 +36,24 @@ def capture_to(path: Path, kernel: str | None = None, **settings: Any) -> hn.Tra
 def _makers(kernel: str) -> str:
     """The kernel as it is compiled for tracing today, and what makes a trace of its accesses."""
     assembler = hashlib.blake2b((PROGRAMS / "assemble").read_bytes(), digest_size=8).hexdigest()
-    return f"{compiled_kernel(kernel_named(kernel)).parent.name} {assembler}\n"
+    return f"{compiled_kernel(kernel_named(kernel)).parent.name} {assembler}"
 
 
-def _note(path: Path) -> Path:
-    return path.with_name(path.name + ".by")
-
-
-def _kept(path: Path, kernel: str, make: Callable[[], object]) -> hn.Trace:
-    """Open the trace, made first if it is not there or another homenode made it."""
-    if not (path.exists() and _note(path).exists() and _note(path).read_text(encoding="utf-8") == _makers(kernel)):
-        _note(path).unlink(missing_ok=True)
+def _kept(path: Path, made_by: str, make: Callable[[], object]) -> hn.Trace:
+    """Open the trace, made first if it is not there or was made by another homenode or in another way."""
+    note = path.with_name(path.name + ".by")
+    if not (path.exists() and note.exists() and note.read_text(encoding="utf-8") == made_by):
+        note.unlink(missing_ok=True)
         make()
-        _note(path).write_text(_makers(kernel), encoding="utf-8")
+        note.write_text(made_by, encoding="utf-8")
     return hn.Trace.open(path)
 
 
 def captured(folder: Path, kernel: str, parameters: Mapping[str, int | str], threads: int = 1) -> hn.Trace:
     """Open the kernel's trace, captured first if the folder has none of today's homenode."""
     path = trace_path(folder, kernel, parameters)
-    return _kept(path, kernel, lambda: capture_to(path, kernel, threads=threads, **parameters))
+    made_by = f"{_makers(kernel)}, {threads} threads\n"
+    return _kept(path, made_by, lambda: capture_to(path, kernel, threads=threads, **parameters))
 
 
 def enlarged(
@@ -74,4 +73,4 @@ def enlarged(
             hn.extrapolate(*files[:-1], check=files[-1], output=fresh, **{name: size})
             fresh.replace(path)
 
-    return _kept(path, kernel, make)
+    return _kept(path, f"{_makers(kernel)}, {build()}, {name} of {list(captures)}\n", make)

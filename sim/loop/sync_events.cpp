@@ -22,9 +22,9 @@ bool SyncEvents::pass(std::size_t t, SyncEvent event) {
   const std::vector<Execution>& executions = threads_.in.workload.executions;
   const bool sleeps = thread.execution < executions.size() && executions[thread.execution].parallel == 0;  // a team polls for a while
   const bool goes_on = synchronisation_.pass(ThreadId{t}, event, released_, sleeps);
+  if (!goes_on) threads_[t].sleeps_since.reset();
   if (!goes_on && !is_ordered) {
     threads_[t].state.become(ThreadState::asleep);
-    threads_[t].sleeps_since.reset();
     if (event.operation == SyncOperation::atomic_wait)
       threads_[t].sleeps_since = Time::max();  // never: it polls
     else if (sleeps)
@@ -64,8 +64,8 @@ void SyncEvents::wake_released(std::size_t by) {
 }
 
 // A thread goes to sleep in a call of the system, which looks once more whether there is something to wait for: if not, it was never
-// asleep. Not so at conditions and semaphores: who is to signal comes for a mutex first, and natively two threads in turn sleep at each turn
-// (docs/decisions/0089). Calls that take equally long would let both come within the other's call, for ever.
+// asleep. Not so at conditions, semaphores and futexes: natively two threads in turn sleep at each turn, and calls that all take equally
+// long would let both come within the other's call, for ever (docs/decisions/0089).
 void SyncEvents::wake(std::size_t t, Time time) {
   const Time asleep = threads_[t].sleeps_since.value_or(Time{});
   if (time < asleep) {

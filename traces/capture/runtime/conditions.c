@@ -30,19 +30,37 @@ static void forget(struct object* o, const struct waiter* gone) {
     return;
   }
 }
-/* Who signals a condition, comes for the mutex again and waits for the same condition, waits there natively, too: for it to be another's
- * turn. If the others went first, the turns would come round without a wait, and a replay would know of none. So who has signalled a
- * condition that several signal goes on, until one has gone on without waiting: it was no turn. */
-bool hn_takes_turns(struct thread* me) {
-  if (me->goes_on) me->goes_on->condition.not_by_turns = true;
-  me->goes_on = me->signalled && !me->signalled->condition.not_by_turns ? me->signalled : 0;
+/* Who signals a condition, comes for its mutex again and waits there, waits natively, too: for it to be another's turn. If the others went
+ * first, the turns would come round without a wait, and a replay would know of none. So behind a signal a thread goes on, where several
+ * signal with that mutex, as long as those who did have waited more often than not. Workers of a pool do not wait: they go on once. */
+enum { MOST_TURNS = 8 };
+bool hn_takes_turns(struct thread* me, void* mutex) {
+  struct lock* lock = hn_lock_of(mutex);
+  if (me->went_on == mutex) --lock->turns, me->went_on = 0;
+  if (me->signalled != mutex) return false;
   me->signalled = 0;
-  return me->goes_on != 0;
+  if (lock->turns < 0) return false;
+  me->went_on = mutex;
+  return true;
+}
+static void note_signaller(struct thread* me) {
+  if (!me->had) return;
+  struct lock* lock = hn_lock_of(me->had);
+  lock->by_several |= lock->signaller && lock->signaller != me;
+  lock->signaller = me;
+  if (lock->by_several) me->signalled = me->had;
+}
+static void note_wait(struct thread* me, void* mutex) {
+  if (me->went_on == mutex) {
+    struct lock* lock = hn_lock_of(mutex);
+    lock->turns += lock->turns < MOST_TURNS;
+  }
+  me->went_on = me->signalled = 0;
 }
 static int wait(pthread_cond_t* c, pthread_mutex_t* m, const struct timespec* deadline, clockid_t clock) {
   struct object* o = hn_object(c, OBJECT_CONDITION);
   struct thread* me = hn_thread();
-  if (me->goes_on == o) me->goes_on = 0;
+  note_wait(me, m);
   struct waiter w = {.outside = __atomic_load_n(&outside, __ATOMIC_ACQUIRE)}; /* before the mutex is free */
   const int error = hn_mutex_unlock(m);
   if (error) return error;
@@ -62,7 +80,6 @@ int pthread_cond_init(pthread_cond_t* c, const pthread_condattr_t* attributes) {
     hn_renew_lock(c);
     struct object* o = hn_object(c, OBJECT_CONDITION);
     o->condition.first = o->condition.last = 0;
-    o->condition.signaller = 0, o->condition.by_several = o->condition.not_by_turns = false;
   }
   return REAL(pthread_cond_init)(c, attributes);
 }
@@ -88,12 +105,8 @@ static void wake(struct object* o, bool all, uint64_t number) {
 static void signal(pthread_cond_t* c, bool all) {
   const uint64_t number = hn_next_signal();
   hn_sync(all ? SYNC_BROADCAST : SYNC_SIGNAL, hn_lock_of(c)->number, number);
-  struct object* o = hn_object(c, OBJECT_CONDITION);
-  struct thread* me = hn_thread();
-  o->condition.by_several |= o->condition.signaller && o->condition.signaller != me;
-  o->condition.signaller = me;
-  me->signalled = o->condition.by_several ? o : 0;
-  wake(o, all, number);
+  note_signaller(hn_thread());
+  wake(hn_object(c, OBJECT_CONDITION), all, number);
 }
 /* Threads that are none of the program's wait in the C library's own. */
 static void signal_any(pthread_cond_t* c, bool all) {

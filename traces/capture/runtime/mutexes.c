@@ -16,10 +16,10 @@ static bool checks_errors(const pthread_mutex_t* m) { return (m->__data.__kind &
 enum { TURNS = 512 };
 static void let_others_go_first(pthread_mutex_t* m) {
   struct thread* me = hn_thread();
+  if (m->__data.__owner == me->tid) return; /* it has it: a recursive one */
+  const bool goes_on = hn_takes_turns(me, m);
   struct lock* lock = hn_lock_of(m);
-  const bool goes_on = hn_takes_turns(me);
-  if (lock->last == me && !goes_on && hn_sharers(hn_self()) == 1 && m->__data.__owner != me->tid &&
-      ++lock->in_a_row >> (lock->passed_on / TURNS) != 0) {
+  if (lock->last == me && !goes_on && hn_sharers(hn_self()) == 1 && ++lock->in_a_row >> (lock->passed_on / TURNS) != 0) {
     lock->in_a_row = 0;
     const bool passed_on = hn_threads_give_way();
     lock = hn_lock_of(m);
@@ -34,7 +34,10 @@ int hn_mutex_lock(pthread_mutex_t* m, const struct timespec* deadline, clockid_t
   for (;;) {
     const int error = REAL(pthread_mutex_trylock)(m);
     if (error != EBUSY) {
-      if (got_it(error) && !(recursive(m) && m->__data.__count > 1)) hn_sync(SYNC_LOCK, hn_lock_of(m)->number, hn_lock_of(m)->acquired);
+      if (got_it(error) && !(recursive(m) && m->__data.__count > 1)) {
+        hn_sync(SYNC_LOCK, hn_lock_of(m)->number, hn_lock_of(m)->acquired);
+        hn_thread()->had = m;
+      }
       return error;
     }
     if (checks_errors(m) && hn_thread() && m->__data.__owner == hn_thread()->tid) return EDEADLK;
@@ -67,6 +70,7 @@ int pthread_mutex_trylock(pthread_mutex_t* m) {
   if (!hn_thread()) return error;
   if (got_it(error)) {
     if (!(recursive(m) && m->__data.__count > 1)) hn_sync(SYNC_TRY_LOCK, hn_lock_of(m)->number, 1);
+    hn_thread()->had = m;
   } else if (error == EBUSY) {
     hn_sync(SYNC_TRY_LOCK, hn_lock_of(m)->number, 0);
     hn_threads_give_way();

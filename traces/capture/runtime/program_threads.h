@@ -17,7 +17,8 @@ struct thread {
   bool cancelled, cancellable; /* asked to end, and that not yet seen; it waits where that ends it */
   uint64_t sequence;
   uint32_t irregular;
-  struct object *signalled, *goes_on; /* conditions.c: a condition that others signal, too; one that it went on behind */
+  /* Mutexes: that it had last; behind a signal at which it may go on; with which it has gone on (conditions.c). */
+  void *had, *signalled, *went_on;
   /* What it waits for; null: it can go on. */
   bool (*ready)(void*);
   void* condition;
@@ -77,8 +78,6 @@ struct object {
   union {
     struct {
       struct waiter *first, *last;
-      const struct thread* signaller; /* the last one */
-      bool by_several, not_by_turns;
     } condition;
     struct {
       unsigned count, arrived;
@@ -104,8 +103,8 @@ struct object {
 struct object* hn_object(const void* address, enum hn_object_kind kind);
 struct object* hn_known_object(const void* address, enum hn_object_kind kind); /* null if there is none yet */
 uint64_t hn_next_signal(void);
-/* Whether the thread, which had a mutex last and comes for it again, goes on, as it waits in turn with those whom it has just signalled. */
-bool hn_takes_turns(struct thread*);
+/* Whether the thread, which comes for the mutex again, goes on: it waits in turn with those whom it has just signalled. */
+bool hn_takes_turns(struct thread*, void* mutex);
 
 int hn_create(pthread_t* id, const pthread_attr_t* attributes, void* (*routine)(void*), void* argument, const void* site);
 

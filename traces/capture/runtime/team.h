@@ -86,6 +86,9 @@ struct lock {
   uint64_t number, acquired;
   const struct thread* last; /* who had it last, so many times in a row (mutexes.c) */
   uint32_t in_a_row, passed_on;
+  const struct thread* signaller; /* who last signalled a condition while it had it or behind that */
+  bool by_several;
+  int32_t turns; /* waits of those who went on behind a signal, less other returns (conditions.c) */
 };
 struct lock* hn_lock_of(void* object);
 void hn_renew_lock(void* object); /* another object begins at this address: it gets a number of its own */
