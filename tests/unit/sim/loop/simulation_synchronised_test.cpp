@@ -126,8 +126,8 @@ TEST(Synchronised, executionsOfOneRegionThatOverlapAreNotAddedUp) {
 TEST(Synchronised, aConditionWaitsForTheSignalThatEndedItAtCapture) {
   // Thread 1 waits at its half for the signal that thread 2 gives at the end of each of its two iterations: the first one does.
   const TwoThreads program{{{half, SyncOperation::wait, 9, 5}}, {{end_of_iteration, SyncOperation::signal, 9, 5}}};
-  // Thread 1: h, asleep until thread 2's first iteration ends (2 h), awake behind that, and h more. Thread 2 calls the system for the signal.
-  // Main sleeps in its first join until thread 1 ends, and thread 2 has ended when it is awake.
+  // Thread 1: h, asleep until thread 2's first iteration ends (2 h), awake behind that, and h more. Thread 2 calls the system for the
+  // signal. Main sleeps in its first join until thread 1 ends, and thread 2 has ended when it is awake.
   const SimulatedRun run{program.workload, 3};
   EXPECT_EQ(run.report.regions[1].time, half_time * 3 + wakeup);
   EXPECT_EQ(run.report.regions[2].time, iteration_time * 2 + call);
