@@ -10,7 +10,7 @@
 namespace homenode {
 
 bool SyncEvents::pass(std::size_t t, SyncEvent event) {
-  if (owes_time(t)) return false;
+  if (pays_charges(t)) return false;
   const Thread& thread = threads_[t];
   const bool is_ordered = event.operation == SyncOperation::ordered_enter || event.operation == SyncOperation::ordered_leave;
   if (event.operation == SyncOperation::create) create(event);
@@ -75,10 +75,9 @@ void SyncEvents::wake(std::size_t t, Time time) {
   threads_.make_ready(t, time);
 }
 
-// What the scheduler charges a thread (waking up, a call of the system, a change of threads) lies before the event that it comes to next: a
-// lock is looked at by who is awake, and given up behind the call that woke another. If something is charged, the thread is ready behind
-// it.
-bool SyncEvents::owes_time(std::size_t t) {
+// Pays what the scheduler charges the thread (waking up, a call of the system, a change of threads) before its next event: a thread looks
+// at a lock when it is awake, and gives it up after the call that woke another. True if there was something: the thread is ready after it.
+bool SyncEvents::pays_charges(std::size_t t) {
   const Time delay = threads_.scheduler.take_delay(ThreadId{t});
   if (delay <= Time{}) return false;
   const Time until = threads_.now + delay;

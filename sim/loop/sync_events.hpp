@@ -16,8 +16,8 @@ public:
   // Both must outlive it.
   SyncEvents(Threads& threads, TimeAccounts& accounts) : threads_{threads}, accounts_{accounts} {}
 
-  // The thread, which is deciding, comes to the event: true if it passes at once; else it waits, or is ready behind what
-  // the scheduler charges it.
+  // The thread, which is deciding, comes to the event: true if it passes at once. Else it waits, or it is ready again when the
+  // scheduler's charges are paid.
   // Throws PolicyError for an event that makes no sense.
   bool pass(std::size_t t, SyncEvent);
   // The thread's iteration of an ordered region is over.
@@ -31,7 +31,7 @@ private:
   void create(const SyncEvent&);
   void wake_released(std::size_t by);
   void wake(std::size_t t, Time);
-  bool owes_time(std::size_t t);
+  bool pays_charges(std::size_t t);
 
   Threads& threads_;
   TimeAccounts& accounts_;

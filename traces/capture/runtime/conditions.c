@@ -30,9 +30,10 @@ static void forget(struct object* o, const struct waiter* gone) {
     return;
   }
 }
-/* Who signals a condition, comes for its mutex again and waits there, waits natively, too: for it to be another's turn. If the others went
- * first, the turns would come round without a wait, and a replay would know of none. So behind a signal a thread goes on, where several
- * signal with that mutex, as long as those who did have waited more often than not. Workers of a pool do not wait: they go on once. */
+/* A thread signals a condition, locks the same mutex again, and waits because it is another's turn. If the others went first at that lock,
+ * it would be its turn again, and the trace would have no wait. So after a signal the thread keeps the token at its next lock of that
+ * mutex, if several threads signal with it, and if threads that kept the token have waited at least as often as not. Workers of a pool do
+ * not wait: they keep it once. */
 enum { MOST_TURNS = 8 };
 bool hn_takes_turns(struct thread* me, void* mutex) {
   struct lock* lock = hn_lock_of(mutex);
