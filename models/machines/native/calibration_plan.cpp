@@ -6,7 +6,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t smallest_set = 8 << 10, most_warm = std::size_t{2} << 20;
+constexpr std::size_t smallest_set = 8 << 10, without_levels = std::size_t{2} << 20;
 
 std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(std::min(static_cast<double>(wish.count()), limit)); }
 
@@ -21,6 +21,13 @@ std::size_t level_set(const Machine& machine, std::size_t index) {
 }
 
 }  // namespace
+
+native::NewMemory warm_memory(const Machine& machine) {
+  std::size_t many = without_levels;
+  if (machine.caches.size() == 1) many = std::min(many, bytes_of(machine.caches.front()) / 4);
+  if (machine.caches.size() > 1) many = std::min(8 * bytes_of(machine.caches[machine.caches.size() - 2]), bytes_of(machine.caches.back()) / 2);
+  return {many / 16, many};
+}
 
 CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOptions& options, double memory, std::size_t cpus) {
   CalibrationPlan plan;
@@ -50,8 +57,7 @@ CalibrationPlan calibration_plan(const Machine& machine, const CalibrationOption
     const std::size_t inner = bytes_of(machine.caches[machine.caches.size() - 2]);
     for (std::size_t set = std::bit_ceil(2 * inner); set <= std::min(last_level, largest); set *= 2) plan.independent_sets.push_back(set);
   }
-  const std::size_t warm = last_level == 0 ? most_warm : std::min(most_warm, last_level / 4);
-  plan.warm_memory = {warm / 8, warm};
+  plan.warm_memory = warm_memory(machine);
   if (last_level != 0) {
     const auto on_node = static_cast<std::size_t>(std::count(machine.core_node.begin(), machine.core_node.end(), NodeId{0}));
     const std::size_t held = last_level * std::max<std::size_t>(1, on_node / machine.caches.back().cores_per_cache);

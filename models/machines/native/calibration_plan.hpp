@@ -43,10 +43,13 @@ struct CalibrationPlan {
   std::vector<std::size_t> independent_sets;
   std::array<double, 8> idle_microseconds{5, 20, 50, 100, 200, 500, 1000, 3000};
   std::vector<std::size_t> walked_sets;  // of the chase on small pages
-  // Of new memory that page faults place: a quarter of the last level, whose frames it holds, and more than its node's can. None of the
-  // latter without caches.
+  // Of new memory that page faults place: as of warm_memory, and more than the last levels of its node can hold. None of the latter
+  // without caches.
   native::NewMemory warm_memory, cold_memory;
 };
+// New memory whose frames the last level holds, and no level inside it: eight times that one, and at most half of the last. A program's
+// new pages are frames that other programs had, or itself long ago (docs/decisions/0090).
+native::NewMemory warm_memory(const Machine& machine);
 // `memory`: bytes of the host. `machine`: as detected.
 CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, double memory, std::size_t cpus);
 

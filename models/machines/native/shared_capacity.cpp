@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <vector>
 
+#include "models/machines/native/calibration_plan.hpp"
 #include "models/machines/native/estimators.hpp"
 #include "models/machines/native/measure.hpp"
 #include "models/machines/native/measure_system.hpp"
@@ -12,7 +13,7 @@ namespace homenode {
 namespace {
 
 constexpr std::size_t least_set = std::size_t{4} << 20, most_set = std::size_t{32} << 20, array = std::size_t{128} << 20;
-constexpr native::NewMemory little{256 << 10, 2 << 20}, much{2 * most_set, 6 * most_set};
+constexpr native::NewMemory much{2 * most_set, 6 * most_set};
 
 double dependent_bytes(const native::Buffer& buffer, const Machine& machine) {
   std::vector<native::LatencyPoint> curve;
@@ -48,7 +49,7 @@ SharedCapacity shared_capacity(const Machine& machine) {
     const double share = std::min(0.5, capacity.last_level_dependent / static_cast<double>(array));
     const double hit = machine.caches.empty() ? 0 : machine.caches.back().latency.nanoseconds();
     capacity.memory_latency = (native::chase_nanoseconds(buffer, array, 1).median - share * hit) / (1 - share);
-    capacity.page_fault = native::fault_nanoseconds(native::FirstAccess::write, little);
+    capacity.page_fault = native::fault_nanoseconds(native::FirstAccess::write, warm_memory(machine));
     capacity.cold_page_fault = native::fault_nanoseconds(native::FirstAccess::write, much);
   });
   capacity.other_thread = native::other_thread_share(cpus, 500);

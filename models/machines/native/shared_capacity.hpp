@@ -12,7 +12,7 @@ struct SharedCapacity {
   double memory_latency = 0;                   // nanoseconds, of dependent loads that the last level does not serve
   double core_to_core = 0;                     // nanoseconds, of the first two: a hypervisor moves them about; 0 if there is one
   double read_bandwidth = 0, one_to_one = 0;   // bytes a second of all cores together: loads; a copy with non-temporal stores
-  double page_fault = 0, cold_page_fault = 0;  // nanoseconds of one that places a page: of little new memory; of more than a last level
+  double page_fault = 0, cold_page_fault = 0;  // nanoseconds of one that places a page: as of warm_memory (calibration_plan.hpp); of more than a last level
   double other_thread = 0;                     // share of the time in which others had work on these cores (other_thread.hpp)
 };
 // Takes about a second. `machine`: this host's description; its latencies of the last level and of memory tell hits from misses.

@@ -140,6 +140,18 @@ TEST(CalibrationPlan, LinesOfOneSetLieInTheLevelThatIsMeasured) {
   EXPECT_EQ(plan.same_set_lines, (std::vector<std::size_t>{96, 2048}));
 }
 
+TEST(CalibrationPlan, WarmPagesLieInTheLastLevelAndInNoneInsideIt) {
+  Host host;
+  std::vector<CacheDescription>& caches = host.detected.machine.caches;
+  EXPECT_EQ(warm_memory(host.detected.machine).many, std::size_t{8} << 20);  // eight times the second level
+  caches[2].size = Bytes{12 << 20};
+  EXPECT_EQ(warm_memory(host.detected.machine).many, std::size_t{6} << 20);  // half of the last
+  caches.resize(1);
+  EXPECT_EQ(warm_memory(host.detected.machine).many, std::size_t{12} << 10);
+  caches.clear();
+  EXPECT_EQ(warm_memory(host.detected.machine).many, std::size_t{2} << 20);
+}
+
 TEST(DescribeHost, AMachineKnowsItsOwnSystem) {
   const MachineFile file = Host{}.describe();
   ASSERT_TRUE(file.machine.system.has_value());
