@@ -9,7 +9,8 @@
  *   nanoseconds, the thread's processor time is read, too, and the less of both counts: in a long call other work may have run. A short
  *   one is slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions
  * that were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
- *   its time that took is not known; calls through pointers are never timed.
+ *   its time that took is not known; calls through pointers are never timed. Calls beside others' work on the core's second thread
+ *   do not count, if enough of them were alone; for a function that is timed so often, others are waited for.
  * Where samples lie more than FAR calls apart, the code that takes them has left the caches, and its misses would count as the call's.
  * Then two calls in a row are timed, and the second one counts.
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
@@ -30,24 +31,19 @@
 #include <time.h>
 #include <ucontext.h>
 
+#include "call_times.h"
 #include "code_log.h"
 #include "library/heap_sort.h"
+#include "other_thread.h"
 #include "runtime.h"
+#include "ticks.h"
 
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 8192, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 8192, MANY = 64, SYMBOL_WORDS = 18 };
 enum { CLOSE = 256, FINE = 1024 };
 static const double instructions_a_nanosecond = 2;
-/* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
- * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
-static const double most_over_quartile = 16;
-
-struct timed_sample {
-  uint64_t calls, nanoseconds; /* that it stands for; of one call */
-};
-
 /* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
 struct symbol {
   int64_t countdown;
@@ -56,7 +52,7 @@ struct symbol {
   uint64_t gap, next_gap; /* calls that the current sample stands for, and the next one */
   uint64_t calls;         /* up to the current sample */
   uint64_t stepped_calls, stepped_instructions, stepped_samples;
-  struct timed_sample* timed; /* MOST_TIMED of them, once there is one */
+  struct hn_call_time* timed; /* MOST_TIMED of them, once there is one */
   uint64_t timed_samples;
   uint64_t given_up_samples, given_up_instructions;
   uint64_t steps;
@@ -105,12 +101,6 @@ HN_NO_VECTORS static uint64_t nanoseconds_of(clockid_t clock) {
   return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 HN_NO_VECTORS static uint64_t processor_time(void) { return nanoseconds_of(CLOCK_THREAD_CPUTIME_ID); }
-/* Behind all loads so far; a later instruction does not begin before. */
-HN_NO_VECTORS static uint64_t ticks_now(void) {
-  uint32_t low, high;
-  __asm__ volatile("lfence; rdtsc; lfence" : "=a"(low), "=d"(high)::"memory");
-  return (uint64_t)high << 32 | low;
-}
 
 static bool is_between(uintptr_t pc, const char* begin, const char* end) { return pc - (uintptr_t)begin < (uintptr_t)(end - begin); }
 /* Without our own functions: a library's call of malloc, for one, stays the library's. */
@@ -133,7 +123,9 @@ static void keep_code(struct symbol* symbol) {
 HN_NO_VECTORS static void keep_time(struct symbol* symbol, uint64_t nanoseconds) {
   if (!symbol->timed) symbol->timed = hn_pages(MOST_TIMED * sizeof *symbol->timed);
   if (!symbol->timed || symbol->timed_samples == MOST_TIMED) return;
-  symbol->timed[symbol->timed_samples++] = (struct timed_sample){symbol->gap, nanoseconds};
+  const bool beside_others = hn_beside_others();
+  symbol->timed[symbol->timed_samples++] = (struct hn_call_time){symbol->gap, nanoseconds, beside_others};
+  if (beside_others && symbol->timed_samples >= MANY) hn_wait_for_others();
 }
 static void end_steps(greg_t* registers, bool whole) {
   struct symbol* symbol = sample.symbol;
@@ -219,21 +211,26 @@ HN_NO_VECTORS static bool can_step(void) {
   system_call(SYS_rt_sigprocmask, SIG_BLOCK, 0, (long)&blocked, sizeof blocked);
   return now.handler == step && !(blocked & 1ul << (SIGTRAP - 1));
 }
+/* Up to an eighth more or less: where two places call a function in turn, a gap of always 256 would see one of them alone. */
+HN_NO_VECTORS static uint64_t with_jitter(uint64_t gap, uint64_t sample) {
+  return gap - gap / 8 + (sample * 0x9e3779b97f4a7c15u >> 40) % (gap / 4 + 1);
+}
 HN_NO_VECTORS static uint64_t gap_behind(const struct symbol* symbol) {
   const uint64_t parts = symbol->given_up_samples ? DENSE : SPARSE;
   const uint64_t gap = symbol->calls < 2 * parts ? 1 : symbol->calls / parts;
   const uint64_t most = symbol->calls < CLOSE * FINE ? CLOSE : symbol->calls / FINE;
-  return symbol->given_up_samples && symbol->quick && gap > most ? most : gap;
+  if (!symbol->given_up_samples || !symbol->quick) return gap;
+  return with_jitter(gap < most ? gap : most, symbol->timed_samples);
 }
 HN_NO_VECTORS static void begin_timing(const struct symbol* symbol) {
   if (!symbol->quick) processor_time(); /* the kernel's code is in the caches behind it */
   if (!symbol->quick) sample.begin = processor_time();
-  sample.begin_ticks = ticks_now();
+  sample.begin_ticks = hn_ticks();
 }
 HN_NO_VECTORS static uint64_t timed_nanoseconds(const struct symbol* symbol, uint64_t ticks) {
   last_ticks = ticks;
   const uint64_t used = symbol->quick ? 0 : processor_time() - sample.begin;
-  const uint64_t passed = nanoseconds_of(CLOCK_MONOTONIC) - opened_at, ticks_passed = ticks_now() - opened_ticks;
+  const uint64_t passed = nanoseconds_of(CLOCK_MONOTONIC) - opened_at, ticks_passed = hn_ticks() - opened_ticks;
   const uint64_t net = ticks > ticks_cost ? ticks - ticks_cost : 0, own = used > clock_cost ? used - clock_cost : 0;
   const uint64_t whole = (uint64_t)((unsigned __int128)net * passed / ticks_passed);
   return !symbol->quick && own < whole ? own : whole;
@@ -274,7 +271,7 @@ HN_NO_VECTORS __attribute__((used)) static int hn_call(struct symbol* symbol, ui
   return 0;
 }
 HN_NO_VECTORS __attribute__((used)) static void hn_call_returned(uintptr_t sp) {
-  const uint64_t ticks = ticks_now() - sample.begin_ticks;
+  const uint64_t ticks = hn_ticks() - sample.begin_ticks;
   struct symbol* symbol = sample.symbol;
   if (!symbol || sample.stepping || sp > sample.sp) { /* that one has left without a return */
     if (!symbol || !sample.stepping) sample.symbol = 0;
@@ -367,7 +364,7 @@ void hn_calls_open(int counting) {
     const uint64_t begin = processor_time(), cost = processor_time() - begin;
     if (cost < clock_cost) clock_cost = cost;
   }
-  opened_at = nanoseconds_of(CLOCK_MONOTONIC), opened_ticks = ticks_now();
+  opened_at = nanoseconds_of(CLOCK_MONOTONIC), opened_ticks = hn_ticks();
   ticks_cost = ticks_of_no_call();
   open = true;
 }
@@ -403,28 +400,6 @@ static void say_code(FILE* file, const struct symbol* symbol) {
   }
   fprintf(file, "]");
 }
-static int by_time(const void* a, const void* b, void* context) {
-  (void)context;
-  const uint64_t left = ((const struct timed_sample*)a)->nanoseconds, right = ((const struct timed_sample*)b)->nanoseconds;
-  return (left > right) - (left < right);
-}
-/* Nanoseconds of a call, from samples by time; 0 without any. */
-static double time_of_a_call(struct symbol* symbol) {
-  struct timed_sample* samples = symbol->timed;
-  const uint64_t number = symbol->timed_samples;
-  if (!number) return 0;
-  hn_heap_sort(samples, number, sizeof *samples, by_time, 0);
-  uint64_t calls = 0, below = 0, quartile = 0;
-  for (uint64_t i = 0; i < number; ++i) calls += samples[i].calls;
-  while (4 * (below += samples[quartile].calls) < 3 * calls) ++quartile;
-  const double most = most_over_quartile * (double)samples[quartile].nanoseconds;
-  double sum = 0;
-  for (uint64_t i = 0; i < number; ++i) {
-    const double nanoseconds = (double)samples[i].nanoseconds;
-    sum += (double)samples[i].calls * (nanoseconds < most ? nanoseconds : most);
-  }
-  return sum / (double)calls;
-}
 void hn_calls_say(FILE* file) {
   open = false;
   for (struct symbol* s = __start_homenode_symbols; s < __stop_homenode_symbols; ++s) {
@@ -432,7 +407,7 @@ void hn_calls_say(FILE* file) {
     const char* basis = "none";
     double instructions = 0;
     uint64_t samples = 0;
-    const double nanoseconds = time_of_a_call(s);
+    const double nanoseconds = hn_time_of_a_call(s->timed, s->timed_samples);
     if (s->stepped_calls && s->given_up_samples <= s->stepped_samples / 8)
       basis = "stepped", instructions = (double)s->stepped_instructions / (double)s->stepped_calls, samples = s->stepped_samples;
     else if (s->timed_samples && s->called_back_samples <= s->timed_samples / 8)
