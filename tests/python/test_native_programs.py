@@ -297,6 +297,13 @@ def test_what_neighbours_leave_goes_into_the_machine() -> None:
     assert {one["path"]: one["value"] for one in smaller.parameters}["caches.3.size"] == "8 MiB"
 
 
+def test_what_neighbours_leave_has_whole_sets() -> None:
+    machine = hn.Machine.load("xeon-x5550-2s").with_changes({"caches.3.ways": "20", "caches.3.size": "10 MiB"})
+    beside = machine_beside(machine, Shared(2 << 20, 4_200_000, 60.0, 50.0, 20e9, 50e9, 0.0, 0.0))
+    # 4,193,280 B: 3276 sets of 20 lines, in steps of 52 sets
+    assert next(one["value"] for one in beside.parameters if one["path"] == "caches.3.size") == "4095 KiB"
+
+
 def test_page_faults_take_what_they_take_beside_a_run(tmp_path: Path) -> None:
     file = tmp_path / "with-faults.toml"
     faults = [

@@ -61,7 +61,7 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes: dict[str, str] = {}
     found = max(shared.last_level_independent, shared.last_level_dependent)
     if len(levels) > 1 and found > 1.5 * _bytes(values[levels[-2]]):
-        changes[levels[-1]] = f"{math.floor(found / 65536) * 64} KiB"
+        changes[levels[-1]] = f"{_whole_sets(found, values, levels[-1].removesuffix('.size'))} B"
     if shared.memory_latency > 0 and len(machine.latency_ns) == 1:
         changes["nodes.0.latency"] = f"{shared.memory_latency:.3f} ns"
     if shared.core_to_core > 0:
@@ -80,6 +80,13 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes["controllers.read_only"] = f"{read / 1e6:.0f} MB/s"
     changes["controllers.one_to_one"] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
     return machine.with_changes(changes)
+
+
+def _whole_sets(size: float, values: dict[str, str], level: str) -> int:
+    """Bytes: the size in steps of 64 KiB or little more, each of as many lines in all ways and slices."""
+    of_a_set = int(_bytes(values[f"{level}.line"])) * int(values[f"{level}.ways"]) * int(values[f"{level}.slices"])
+    step = math.ceil(65536 / of_a_set) * of_a_set
+    return math.floor(size / step) * step
 
 
 def _faults(values: dict[str, str], shared: Shared) -> dict[str, str]:

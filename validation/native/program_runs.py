@@ -24,8 +24,11 @@ _COMPILERS = {
         name: str(_COMMANDS / f"homenode-{of}") for name, of in (("CC", "gcc"), ("CXX", "g++"), ("FC", "gfortran"))
     },
 }
-# A process gets three quarters of the memory at most: it ends with a message, and nothing else of the machine does.
+# A build or a replay gets three quarters of the memory at most: it ends with a message, and nothing else of the machine does.
 _WITHIN_MEMORY = ("prlimit", f"--data={3 * os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') // 4}")
+# A program may ask for more than it uses: a limit on what it asks for would refuse SPLASH-3's ocean its arrays of 2 GB, of which it
+# touches a part. Where memory runs out, the system ends its capture first.
+_ENDED_FIRST = ("choom", "-n", "1000", "--")
 BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 120, 600
 
 
@@ -180,7 +183,7 @@ def captured(case: Case, folder: Path, traces: Path) -> Capture:
     with (folder / case.stdin if case.stdin else Path(os.devnull)).open("rb") as stdin:
         command = [homenode, "capture", "--timeout", str(CAPTURE_SECONDS), *team, "-o", str(trace), "--", *case.words]
         done = subprocess.run(
-            [*_WITHIN_MEMORY, *command],
+            [*_ENDED_FIRST, *command],
             cwd=folder,
             stdin=stdin,
             capture_output=True,
