@@ -25,7 +25,8 @@ std::size_t level_set(const Machine& machine, std::size_t index) {
 native::NewMemory warm_memory(const Machine& machine) {
   std::size_t many = without_levels;
   if (machine.caches.size() == 1) many = std::min(many, bytes_of(machine.caches.front()) / 4);
-  if (machine.caches.size() > 1) many = std::min(8 * bytes_of(machine.caches[machine.caches.size() - 2]), bytes_of(machine.caches.back()) / 2);
+  if (machine.caches.size() > 1)
+    many = std::min(8 * bytes_of(machine.caches[machine.caches.size() - 2]), bytes_of(machine.caches.back()) / 2);
   return {many / 16, many};
 }
 
