@@ -32,7 +32,8 @@ void faults(DescribedFields& fields, const HostFigures& host) {
   parallel.high = std::max(split.parallel, alone.high - split.serial);
   fields.set("system.faults.parallel", parallel, DescribedFields::time_text,
              "a write to a fresh page of 4 KiB, of " + to_string(Bytes{static_cast<std::int64_t>(host.plan.warm_memory.many)}) +
-                 " of them, " + nanoseconds(alone) + " with its zeroing, less the serial part; the same page again after "
+                 " of them, " + nanoseconds(alone) +
+                 " with its zeroing, less the serial part; the same page again after "
                  "it was given back " +
                  nanoseconds(host.of(figure::rewrite_fault)) + ", a read, which places and zeroes none, " +
                  nanoseconds(host.of(figure::read_fault)) + "; a load of one of its lines right after, " +
