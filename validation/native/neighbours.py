@@ -17,7 +17,7 @@ _STEADY = 6  # so many numbers of `Shared` have to be
 class Shared(NamedTuple):
     """Bytes of the last level that serve loads that wait for each other, and loads that do not; nanoseconds of a load from memory, and
     from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies; nanoseconds of a page
-    fault, of little new memory and of more than a last level; the share of the time in which others had work on these cores."""
+    fault, as `warm_memory` of models/machines/native/calibration_plan.hpp has it and of more than a last level; the share of the time in which others had work on these cores."""
 
     last_level_dependent: float
     last_level_independent: float
@@ -83,7 +83,7 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
 
 
 def _whole_sets(size: float, values: dict[str, str], level: str) -> int:
-    """Bytes: the size in steps of 64 KiB or little more, each of as many lines in all ways and slices."""
+    """Bytes: the size in steps of 64 KiB to twice that, each of as many lines in all ways and slices."""
     of_a_set = int(_bytes(values[f"{level}.line"])) * int(values[f"{level}.ways"]) * int(values[f"{level}.slices"])
     step = math.ceil(65536 / of_a_set) * of_a_set
     return math.floor(size / step) * step

@@ -26,9 +26,9 @@ _COMPILERS = {
 }
 # A build or a replay gets three quarters of the memory at most: it ends with a message, and nothing else of the machine does.
 _WITHIN_MEMORY = ("prlimit", f"--data={3 * os.sysconf('SC_PHYS_PAGES') * os.sysconf('SC_PAGE_SIZE') // 4}")
-# A program may ask for more than it uses: a limit on what it asks for would refuse SPLASH-3's ocean its arrays of 2 GB, of which it
-# touches a part. Where memory runs out, the system ends its capture first.
-_ENDED_FIRST = ("choom", "-n", "1000", "--")
+# A program may ask for more than it uses: a limit on what it asks for would refuse SPLASH-3's ocean its arrays, 17 GB in all, of which
+# it touches a part. Where memory runs out, the system ends its capture first.
+_ENDED_FIRST = ("sh", "-c", 'echo 1000 2>/dev/null >/proc/self/oom_score_adj; exec "$@"', "sh")
 BUILD_SECONDS, NATIVE_SECONDS, CAPTURE_SECONDS, REPLAY_SECONDS = 900, 60, 120, 600
 
 

@@ -6,7 +6,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t smallest_set = 8 << 10, without_levels = std::size_t{2} << 20;
+constexpr std::size_t smallest_set = 8 << 10, least_warm = std::size_t{1} << 20;
 
 std::size_t at_most(Bytes wish, double limit) { return static_cast<std::size_t>(std::min(static_cast<double>(wish.count()), limit)); }
 
@@ -23,10 +23,8 @@ std::size_t level_set(const Machine& machine, std::size_t index) {
 }  // namespace
 
 native::NewMemory warm_memory(const Machine& machine) {
-  std::size_t many = without_levels;
-  if (machine.caches.size() == 1) many = std::min(many, bytes_of(machine.caches.front()) / 4);
-  if (machine.caches.size() > 1)
-    many = std::min(8 * bytes_of(machine.caches[machine.caches.size() - 2]), bytes_of(machine.caches.back()) / 2);
+  std::size_t many = least_warm;
+  if (machine.caches.size() > 1) many = std::max(many, 8 * bytes_of(machine.caches[machine.caches.size() - 2]));
   return {many / 16, many};
 }
 

@@ -47,8 +47,9 @@ struct CalibrationPlan {
   // without caches.
   native::NewMemory warm_memory, cold_memory;
 };
-// New memory whose frames the last level holds, and no level inside it: eight times that one, and at most half of the last. A program's
-// new pages are frames that other programs had, or itself long ago (docs/decisions/0090).
+// New memory whose frames no level inside the last one holds: eight times the largest of these, 1 MiB at least. A program's new pages are
+// frames that other programs had, or itself long ago (docs/decisions/0090). The last level's size plays no part: what neighbours leave of
+// it changes, and each measurement of one host takes the same amount.
 native::NewMemory warm_memory(const Machine& machine);
 // `memory`: bytes of the host. `machine`: as detected.
 CalibrationPlan calibration_plan(const Machine&, const CalibrationOptions&, double memory, std::size_t cpus);

@@ -31,8 +31,8 @@ void faults(DescribedFields& fields, const HostFigures& host) {
   parallel.low = std::min(split.parallel, std::max(0.0, alone.low - split.serial));
   parallel.high = std::max(split.parallel, alone.high - split.serial);
   fields.set("system.faults.parallel", parallel, DescribedFields::time_text,
-             "a write to a fresh page of 4 KiB, of " + to_string(Bytes{static_cast<std::int64_t>(host.plan.warm_memory.many)}) +
-                 " of them, " + nanoseconds(alone) +
+             "a write to a fresh page of 4 KiB, one of " + to_string(Bytes{static_cast<std::int64_t>(host.plan.warm_memory.many)}) +
+                 " of new memory, " + nanoseconds(alone) +
                  " with its zeroing, less the serial part; the same page again after "
                  "it was given back " +
                  nanoseconds(host.of(figure::rewrite_fault)) + ", a read, which places and zeroes none, " +

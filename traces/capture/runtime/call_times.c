@@ -5,8 +5,8 @@
 /* A sample counts for no more than this many times what a quarter of the calls exceeds: beside other work, a call just after another
  * program's turn finds nothing in the caches, and one such sample would stand for a sixteenth of all calls. */
 static const double most_over_quartile = 16;
-/* Samples that nobody disturbed tell the time alone, if they stand for this part of the calls at least. */
-enum { ENOUGH = 4 };
+/* Undisturbed samples tell the time alone if they stand for this part of the calls at least, and are many: few calls may be unlike. */
+enum { PART = 4 };
 
 static int by_time(const void* a, const void* b, void* context) {
   (void)context;
@@ -31,7 +31,7 @@ static uint64_t undisturbed(struct hn_call_time* samples, uint64_t number) {
 }
 double hn_time_of_a_call(struct hn_call_time* samples, uint64_t number) {
   const uint64_t alone = undisturbed(samples, number);
-  if (ENOUGH * calls_of(samples, alone) >= calls_of(samples, number)) number = alone;
+  if (alone >= HN_MANY_TIMED && PART * calls_of(samples, alone) >= calls_of(samples, number)) number = alone;
   const uint64_t calls = calls_of(samples, number);
   if (calls == 0) return 0;
   hn_heap_sort(samples, number, sizeof *samples, by_time, 0);

@@ -9,14 +9,18 @@
  *   nanoseconds, the thread's processor time is read, too, and the less of both counts: in a long call other work may have run. A short
  *   one is slower behind a system call. So it is for the first FEW calls of each function, which are not worth a step, and for functions
  * that were given up. Two instructions are taken to pass in a nanosecond. A call in which code with counters ran says nothing, for what of
- *   its time that took is not known; calls through pointers are never timed. Calls beside others' work on the core's second thread
- *   do not count, if enough of them were alone; for a function that is timed so often, others are waited for.
+ *   its time that took is not known; calls through pointers are never timed.
+ *
+ * Short calls beside others' work on the core's second thread do not count where MANY undisturbed samples stand for a quarter of the
+ * calls. A function with MANY samples waits for these others to go, about a second in a run.
+ *
  * Where samples lie more than FAR calls apart, the code that takes them has left the caches, and its misses would count as the call's.
  * Then two calls in a row are timed, and the second one counts.
+ *
  * The n-th call is looked at for n = 1 to 6, 8, 10, 13 ..., and of functions that were given up every sixteenth part of the calls so
  * far: each sample stands for the calls since the one before, so no single one stands for a large share of all. Of short calls that are
- * timed, every CLOSE-th at least, or every FINE-th part of the calls so far: of fewer samples the
- * means of two runs differed by a factor of three.
+ * timed, every CLOSE-th at least, or every FINE-th part of the calls so far, give or take an eighth: of fewer samples the means of two
+ * runs differed by a factor of three.
  */
 #define _GNU_SOURCE
 #include "calls.h"
@@ -41,7 +45,8 @@
 /* A step costs a signal, from one to some ten microseconds. */
 enum { MOST_STEPS = 512, STEPS_OF_A_FUNCTION = 4096, STEPS_OF_ALL = 16384, TRAP_FLAG = 0x100 };
 enum { CODE_BYTES = 15 }; /* no instruction is longer */
-enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 8192, MANY = 64, SYMBOL_WORDS = 18 };
+enum { FEW = 16, SPARSE = 3, DENSE = 16, FAR = 8, LONG = 20000, LONG_IN_ALL = 10 * LONG, MOST_TIMED = 8192, SYMBOL_WORDS = 18 };
+enum { MANY = HN_MANY_TIMED };
 enum { CLOSE = 256, FINE = 1024 };
 static const double instructions_a_nanosecond = 2;
 /* A function that one object calls; twin.py makes the row, all zero but for the name. No name: through pointers. */
@@ -123,7 +128,7 @@ static void keep_code(struct symbol* symbol) {
 HN_NO_VECTORS static void keep_time(struct symbol* symbol, uint64_t nanoseconds) {
   if (!symbol->timed) symbol->timed = hn_pages(MOST_TIMED * sizeof *symbol->timed);
   if (!symbol->timed || symbol->timed_samples == MOST_TIMED) return;
-  const bool beside_others = hn_beside_others();
+  const bool beside_others = nanoseconds < LONG && hn_beside_others(); /* of a long one its end would say little */
   symbol->timed[symbol->timed_samples++] = (struct hn_call_time){symbol->gap, nanoseconds, beside_others};
   if (beside_others && symbol->timed_samples >= MANY) hn_wait_for_others();
 }
@@ -345,6 +350,7 @@ static const char** functions_with_counters(size_t* number) {
   hn_heap_sort(names, *number, sizeof *names, in_order, 0);
   return names;
 }
+void hn_calls_close(void) { open = false; }
 void hn_calls_open(int counting) {
   unsigned numbers = 0;
   size_t functions = 0;

@@ -7,6 +7,8 @@
 
 /* Numbers the functions that are called and have no counters. Not counting: no call is looked at. */
 void hn_calls_open(int counting);
+/* From here on no call is looked at. */
+void hn_calls_close(void);
 /* The number of the function in this row of homenode_symbols; -1: it has counters. */
 int hn_calls_number(const void* symbol);
 /* A line of JSON for each that was called, by its number: what it is, how many instructions or how much time a call of it takes, and

@@ -7,7 +7,7 @@
 
 /* Takes a third of a microsecond. Never on a core that this cannot be told of. */
 bool hn_beside_others(void);
-/* Sleeps until nobody is there, but no longer than what is left of a second for the whole run. */
+/* Sleeps until nobody is there, but no longer than what is left of about a second for the whole run. */
 void hn_wait_for_others(void);
 
 #endif

@@ -146,6 +146,7 @@ void hn_finish_counts(void) {
 /* A child of the program's counts nothing: what it did would be counted for its parent. */
 static void forget(void) {
   file = 0;
+  hn_calls_close();
   hn_close_descriptor();
   hn_threads_close();
 }
