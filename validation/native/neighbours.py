@@ -15,9 +15,12 @@ _STEADY = 6  # so many numbers of `Shared` have to be
 
 
 class Shared(NamedTuple):
-    """Bytes of the last level that serve loads that wait for each other, and loads that do not; nanoseconds of a load from memory, and
-    from core to core, as the hypervisor has put them; bytes a second of all cores together, loads and copies; nanoseconds of a page
-    fault, as `warm_memory` of models/machines/native/calibration_plan.hpp has it and of more than a last level; the share of the time in which others had work on these cores."""
+    """What neighbours leave at the moment; times in nanoseconds.
+
+    Bytes of the last level that serve loads that wait for each other, and loads that do not; a load from memory, and from core to core, as
+    the hypervisor has put them; bytes a second of all cores together, loads and copies; a page fault as `machine calibrate` takes it, and
+    of more memory than a last level; the share of the time in which others had work on these cores.
+    """
 
     last_level_dependent: float
     last_level_independent: float
