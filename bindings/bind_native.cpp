@@ -66,7 +66,7 @@ void bind_native(py::module_& module) {
                     "memory_latency"_a = capacity.memory_latency, "core_to_core"_a = capacity.core_to_core,
                     "read_bandwidth"_a = capacity.read_bandwidth, "one_to_one"_a = capacity.one_to_one,
                     "page_fault"_a = capacity.page_fault, "cold_page_fault"_a = capacity.cold_page_fault,
-                    "other_thread"_a = capacity.other_thread);
+                    "other_thread"_a = capacity.other_thread, "clock"_a = capacity.clock);
   });
   module.def(
       "other_thread_share",

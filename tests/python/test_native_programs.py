@@ -304,6 +304,23 @@ def test_what_neighbours_leave_has_whole_sets() -> None:
     assert next(one["value"] for one in beside.parameters if one["path"] == "caches.3.size") == "4095 KiB"
 
 
+def test_private_levels_go_with_the_clock_beside_a_run() -> None:
+    machine = hn.Machine.load("xeon-x5550-2s")
+    shared = Shared(2 << 20, 4 << 20, 60.0, 50.0, 20e9, 50e9, 0.0, 0.0)
+    before, half = (
+        {one["path"]: str(one["value"]) for one in machine_beside(machine, beside).parameters}
+        for beside in (shared, shared._replace(clock=1.33e9))
+    )
+    assert (before["clock"], half["clock"]) == ("2.66 GHz", "1.33 GHz")
+    for level in ("caches.1", "caches.2"):
+        assert _number(half[f"{level}.latency"]) == pytest.approx(2 * _number(before[f"{level}.latency"]))
+    assert half["caches.3.latency"] == before["caches.3.latency"]  # the last level has a clock of its own
+
+
+def _number(text: str) -> float:
+    return float(text.split()[0])
+
+
 def test_page_faults_take_what_they_take_beside_a_run(tmp_path: Path) -> None:
     file = tmp_path / "with-faults.toml"
     faults = [

@@ -1,7 +1,8 @@
-"""What a virtual machine shares with its neighbours, measured beside each native run: it changes within seconds."""
+"""What a virtual machine shares with its neighbours, and its clock, measured beside each native run: they change within seconds."""
 
 import math
 import re
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import homenode as hn
@@ -19,7 +20,7 @@ class Shared(NamedTuple):
 
     Bytes of the last level that serve loads that wait for each other, and loads that do not; a load from memory, and from core to core, as
     the hypervisor has put them; bytes a second of all cores together, loads and copies; a page fault as `machine calibrate` takes it, and
-    of more memory than a last level; the share of the time in which others had work on these cores.
+    of more memory than a last level; the share of the time in which others had work on these cores; the clock in hertz, 0 if not known.
     """
 
     last_level_dependent: float
@@ -31,6 +32,7 @@ class Shared(NamedTuple):
     page_fault: float
     cold_page_fault: float
     other_thread: float = 0.0
+    clock: float = 0.0
 
     def near(self, other: "Shared") -> bool:
         """Whether a run between the two had steady neighbours, and its cores to itself.
@@ -54,7 +56,7 @@ def shared_now(machine: hn.Machine) -> Shared:
 
 
 def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
-    """The calibrated machine with what its neighbours leave now, within what the description allows.
+    """The calibrated machine with what its neighbours leave now, and at its clock, within what the description allows.
 
     The last level is as large as loads find it that do not wait for each other. Neighbours fill it while a program is away from a line, and
     a program that waits for each line is away for longer: such a program finds less. No replay knows that.
@@ -76,6 +78,7 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
         if levels and are_apart(machine, shared):
             changes[levels[-1].replace(".size", ".cores_per_cache")] = "1"
     changes.update(_faults(values, shared))
+    changes.update(_clock(values, levels, shared))
     nodes = max(
         1, sum(re.fullmatch(r"controllers\.\d+\.read_only", name) is not None for name in machine.changeable_names)
     )
@@ -83,6 +86,18 @@ def machine_beside(machine: hn.Machine, shared: Shared) -> hn.Machine:
     changes["controllers.read_only"] = f"{read / 1e6:.0f} MB/s"
     changes["controllers.one_to_one"] = f"{min(copy, 1.9 * read) / 1e6:.0f} MB/s"
     return machine.with_changes(changes)
+
+
+def _clock(values: dict[str, str], levels: Sequence[str], shared: Shared) -> dict[str, str]:
+    """The clock, and what the levels inside the last one take, which go with it."""
+    if shared.clock <= 0:
+        return {}
+    slower = _hertz(values["clock"]) / shared.clock
+    changes = {"clock": f"{shared.clock / 1e6:.0f} MHz"}
+    for level in (path.removesuffix(".size") for path in levels[:-1]):
+        changes[f"{level}.latency"] = changes[f"{level}.same_set"] = f"x{slower:.4f}"
+        changes[f"{level}.bandwidth_per_core"] = f"x{1 / slower:.4f}"
+    return {path: change for path, change in changes.items() if path in values}
 
 
 def _whole_sets(size: float, values: dict[str, str], level: str) -> int:
@@ -126,3 +141,8 @@ def _nanoseconds(text: str) -> float:
 def _bytes(text: str) -> float:
     number, unit = text.split()
     return float(number) * {"B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30}[unit]
+
+
+def _hertz(text: str) -> float:
+    number, unit = text.split()
+    return float(number) * {"kHz": 1e3, "MHz": 1e6, "GHz": 1e9}[unit]

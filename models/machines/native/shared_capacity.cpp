@@ -41,6 +41,7 @@ SharedCapacity shared_capacity(const Machine& machine) {
   SharedCapacity capacity;
   native::on_cpu(cpus.front(), [&] {
     const native::Buffer buffer{array};
+    capacity.clock = native::core_hertz(native::additions_of_long_samples, 3).median;
     if (machine.caches.size() > 1) {
       capacity.last_level_independent = independent_bytes(buffer, machine);
       capacity.last_level_dependent = dependent_bytes(buffer, machine);

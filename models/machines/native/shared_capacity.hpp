@@ -1,4 +1,4 @@
-// What other users of this host leave to its threads at the moment: the parts that a virtual machine shares with its neighbours.
+// What this host has at the moment: the parts that a virtual machine shares with its neighbours, and its clock.
 #pragma once
 
 #include "sim/machine/machine.hpp"
@@ -15,6 +15,7 @@ struct SharedCapacity {
   double page_fault = 0,
          cold_page_fault = 0;  // nanoseconds of one that places a page: as of warm_memory (calibration_plan.hpp); of more than a last level
   double other_thread = 0;     // share of the time in which others had work on these cores (other_thread.hpp)
+  double clock = 0;            // hertz, for 10 ms
 };
 // Takes about a second. `machine`: this host's description; its latencies of the last level and of memory tell hits from misses.
 SharedCapacity shared_capacity(const Machine& machine);
