@@ -6,6 +6,7 @@
 #include <array>
 #include <string_view>
 
+#include "models/core/core_properties.hpp"
 #include "models/core/own_subtarget.hpp"
 #include "models/core/vector_clock.hpp"
 
@@ -214,6 +215,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
+  instruction.only_loads = name == "MOV64rm" || name == "MOV32rm" || name.starts_with("POP64r");
   instruction.computes_with_memory =
       name.starts_with("MOVSX") ||
       (instruction.effects.stores && llvm::any_of(instruction.plain->getUses(), [&](const ReadState& read) {
@@ -221,14 +223,15 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
        }));
   if (instruction.effects.loads) make_arrived(instruction, latency_of_load(instruction, decoded));
   // Where it returns to is a store like others, whose place in the store buffer LLVM leaves out.
-  const bool knows_buffer = target_.own() != nullptr && target_.own()->is_golden_cove();
-  if (knows_buffer && instruction.effects.kind == InstructionEffects::Kind::call) instruction.plain->setMayStore(true);
+  if (properties_of(target_).store_buffer > 0 && instruction.effects.kind == InstructionEffects::Kind::call)
+    instruction.plain->setMayStore(true);
   return instruction;
 }
 
 // Whether what is read is no part of the address.
 bool BlockReader::is_beside_address(const MemoryOperand& memory, const ReadState& read) const {
   const int general = target_.general_register(read.getRegisterID());
+  if (general == CoreTarget::instruction_pointer) return false;
   return general < 0 || (general != memory.base && general != memory.index && general != CoreTarget::rsp);
 }
 

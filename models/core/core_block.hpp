@@ -31,10 +31,11 @@ struct CoreInstruction {
   // A load that no core has without reading memory, where cores that rename memory differ: of add %rdx, (%rsi), and one that extends a
   // sign.
   bool computes_with_memory = false;
-  bool gathers = false;   // its addresses are in a vector register, which `effects` does not know
-  std::int64_t next = 0;  // where the one after it begins, from the block's begin
-  unsigned bytes = 0;     // of its code
-  bool calls = false;     // or returns
+  bool only_loads = false;  // four or eight bytes into a general register, as they are
+  bool gathers = false;     // its addresses are in a vector register, which `effects` does not know
+  std::int64_t next = 0;    // where the one after it begins, from the block's begin
+  unsigned bytes = 0;       // of its code
+  bool calls = false;       // or returns
   // Of one whose code was seen step by step: the next one of the block lies elsewhere; and an odd number of its place in the code.
   bool leaves = false;
   std::uint64_t site = 0;

@@ -52,7 +52,7 @@ std::uint64_t asking_for(VectorWidth width, const CoreBlock& block) {
 
 class Calculation {
 public:
-  explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, latency_{forwarding_latency(target_)} {
+  explicit Calculation(const CoreRequest& request) : target_{request.cpu}, reader_{target_}, core_{properties_of(target_)} {
     for (const auto& [id, block] : request.blocks) blocks_.emplace(id, reader_.read(id, block));
     for (const auto& [id, each] : request.executions_a_misprediction) branches_[id] = {.each = each, .executions = each / 2};
   }
@@ -61,21 +61,46 @@ public:
     for (const auto& [runs, count] : request.sequences) {
       WindowOfBlocks window;
       for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
-      const WindowTimes right = add(window, count);
+      const WindowTimes right = simulate(target_, window, core_);
+      const std::vector<unsigned> others = other_begins(right);
+      add(window, right, count * (begins_in_line() - others.size()));
+      for (const unsigned begin : others) {
+        window.begin = begin;
+        add(window, simulate(target_, window, core_), count);
+      }
+      window.begin = 0;
       const WindowOfBlocks with = with_wrong_branches(window);
-      add_waits(with, right.measured_from, count);
+      add_waits(with, right.measured_from, count * begins_in_line());
       if (!with.wrong.empty()) add_delays(with, right, count);
     }
     BlockTimes times{.blocks = {}, .unknown = reader_.unknown(), .measured_cycles = 0};
     for (const auto& [id, sums] : sums_) all_delays_.add(sums.delays);
-    for (const auto& [id, sums] : sums_) times.measured_cycles += sums.measured.cycles;
+    for (const auto& [id, sums] : sums_) {
+      times.measured_cycles += static_cast<double>(sums.measured.cycles) / static_cast<double>(begins_in_line());
+    }
     for (const auto& [id, block] : blocks_) times.blocks.emplace(id, time_of(block));
     return times;
   }
 
 private:
-  WindowTimes add(const WindowOfBlocks& window, std::uint64_t count) {
-    WindowTimes times = simulate(target_, window, latency_);
+  // Places in a line where code behind a taken branch may begin. Captures do not tell which: a window takes what it takes on average of
+  // all.
+  std::uint64_t begins_in_line() const {
+    const BranchTargets& targets = core_.branch_targets;
+    return targets.operations == 0 ? 1 : targets.line / targets.aligned;
+  }
+  // But for the first: none where the front end is fast enough wherever it begins.
+  std::vector<unsigned> other_begins(const WindowTimes& times) const {
+    constexpr double fast_enough = 0.8;
+    const double cycles = times.retired.empty() ? 0 : static_cast<double>(times.retired.back());
+    std::vector<unsigned> begins;
+    if (times.fetching < fast_enough * cycles) return begins;
+    for (std::uint64_t place = 1; place < begins_in_line(); ++place)
+      begins.push_back(static_cast<unsigned>(place) * core_.branch_targets.aligned);
+    return begins;
+  }
+
+  void add(const WindowOfBlocks& window, const WindowTimes& times, std::uint64_t count) {
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       BlockSums& sums = sums_[window.blocks[index]->id];
       const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
@@ -87,7 +112,6 @@ private:
     }
     for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
     for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
-    return times;
   }
 
   // Which executions wrong branches end is not known, only how many: they are spread evenly.
@@ -104,7 +128,7 @@ private:
   }
 
   void add_waits(const WindowOfBlocks& window, std::size_t from, std::uint64_t count) {
-    for (const auto& [id, found] : load_waits(target_, window, latency_, from)) {
+    for (const auto& [id, found] : load_waits(target_, window, core_.forwarding, from)) {
       sums_[id].loads += found.loads * static_cast<double>(count);
       sums_[id].waited += found.waited * static_cast<double>(count);
     }
@@ -112,7 +136,7 @@ private:
 
   // The window once more.
   void add_delays(const WindowOfBlocks& with, const WindowTimes& right, std::uint64_t count) {
-    const WindowTimes wrong = simulate(target_, with, latency_);
+    const WindowTimes wrong = simulate(target_, with, core_);
     const auto behind = [&](std::size_t index) {
       return static_cast<double>(wrong.retired[index]) - static_cast<double>(right.retired[index]);
     };
@@ -134,7 +158,8 @@ private:
   BlockTime alone(const CoreBlock& block) {
     const CoreBlock cut = reader_.without_carried_registers(block);
     sums_.erase(block.id);
-    add({.blocks = std::vector<const CoreBlock*>(times_alone, &cut), .is_cut = true}, 1);
+    const WindowOfBlocks window{.blocks = std::vector<const CoreBlock*>(times_alone, &cut), .is_cut = true};
+    add(window, simulate(target_, window, core_), begins_in_line());
     BlockTime time = mean(block, sums_.at(block.id));
     time.alone = true;
     return time;
@@ -144,7 +169,7 @@ private:
     const Sum& sum = sums.measured.executions > 0 ? sums.measured : sums.warm_up;
     return {.cycles = static_cast<double>(sum.cycles) / static_cast<double>(sum.executions),
             .alone = false,
-            .executions = sum.executions,
+            .executions = sum.executions / begins_in_line(),
             .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
             .resolution = (sums.delays.wrong > 0 ? sums.delays : all_delays_).mean(),
             .wrong = sums.delays.wrong,
@@ -157,7 +182,7 @@ private:
 
   CoreTarget target_;
   BlockReader reader_;
-  ForwardingLatency latency_;
+  CoreProperties core_;
   std::map<std::uint64_t, CoreBlock> blocks_;
   std::map<std::uint64_t, BlockSums> sums_;
   // Of blocks with wrong branches: executions since the last one, so that they begin in the middle.

@@ -28,7 +28,7 @@ struct BlockTimes {
   std::map<std::string, std::uint64_t> unknown;  // places of instructions without a cost, by mnemonic
   // Executions of blocks that are no part of a warm-up, and the time from the first's begin to the last's end, over all sequences. The
   // cycles of all blocks that such executions have sum up to it.
-  std::uint64_t measured_cycles = 0;
+  double measured_cycles = 0;
 };
 
 // Throws UsageError for a CPU that LLVM does not know, Error if LLVM cannot go on.

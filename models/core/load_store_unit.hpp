@@ -16,10 +16,10 @@ namespace homenode {
 
 // How a load gets the data of stores that have not left the core.
 //  - renamed: as soon as from a register, where the core renames memory
-//  - forwarded: from the store buffer; vectors, narrow data, and what the core does not rename
+//  - forwarded, vector: from the store buffer, of general registers and of vectors
 //  - merged: no store has all of its bytes
-enum class Way : std::uint8_t { renamed, forwarded, merged };
-constexpr unsigned ways = 3;
+enum class Way : std::uint8_t { renamed, forwarded, vector, merged };
+constexpr unsigned ways = 4;
 
 // Which stores each instruction of a window reads from, by the instructions' numbers in the window.
 struct Forwarding {
@@ -60,7 +60,7 @@ private:
   struct Release {
     std::uint64_t cycle = 0, key = 0;
   };
-  static constexpr std::array<Way, ways> all_ways{Way::renamed, Way::forwarded, Way::merged};
+  static constexpr std::array<Way, ways> all_ways{Way::renamed, Way::forwarded, Way::vector, Way::merged};
   static std::uint64_t key(std::uint32_t store, Way way) { return std::uint64_t{store} * ways + static_cast<unsigned>(way); }
   void release(std::uint64_t key);
   bool takes_entry(const llvm::mca::InstRef&) const;  // of the store buffer

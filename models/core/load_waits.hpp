@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <map>
 
+#include "models/core/core_properties.hpp"
 #include "models/core/core_target.hpp"
 #include "models/core/window_simulation.hpp"
 

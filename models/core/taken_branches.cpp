@@ -4,8 +4,6 @@
 #include <optional>
 #include <utility>
 
-#include "models/core/own_subtarget.hpp"
-
 namespace homenode {
 namespace {
 
@@ -57,42 +55,76 @@ bool is_taken(const CoreBlock& block, const CoreBlock& behind) {
   return is_backward ? begin < block.instructions.back().next : begin >= block.target;
 }
 
-// A branch of the window, by where it stands, and the bytes of code that it ends.
+// A branch of the window, by where it stands, and the code that it ends.
 struct Site {
   std::uint64_t number = 0;
-  unsigned bytes = 0;
+  std::uint32_t instruction = 0;
   bool calls = false;  // or returns
+  std::vector<const CoreInstruction*> code = {};
 };
 
-double cycles_of(const Site& site, bool is_far, const BranchTargets& targets) {
-  const double lines = 1 + static_cast<double>(std::max(site.bytes, 1U) - 1) / targets.line;
-  return lines + (is_far ? targets.far : 0) + (site.calls ? targets.call : 0);
-}
-
-}  // namespace
-
-// Measured by jumps, calls and nops that go round: docs/decisions/0083, 0085.
-BranchTargets branch_targets(const CoreTarget& target) {
-  return {.entries = target.own() != nullptr && target.own()->is_golden_cove() ? 128U : 0U};
-}
-
-std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
-  std::vector<TakenBranch> taken;
-  if (targets.entries == 0 || window.is_cut) return taken;
+// In the window's order.
+std::vector<Site> sites_of(const WindowStream& stream, const WindowOfBlocks& window) {
   std::vector<Site> sites;
-  unsigned bytes = 0;
+  std::vector<const CoreInstruction*> code;
   for (std::size_t i = 0; i + 1 < window.blocks.size(); ++i) {
     const CoreBlock& block = *window.blocks[i];
     for (std::size_t j = 0; j < block.instructions.size(); ++j) {
       const CoreInstruction& instruction = block.instructions[j];
       const bool is_last = j + 1 == block.instructions.size();
-      bytes += instruction.bytes;
+      code.push_back(&instruction);
       if (is_last ? !is_taken(block, *window.blocks[i + 1]) : !instruction.leaves) continue;
-      taken.push_back({.instruction = static_cast<std::uint32_t>(stream.first[i] + j)});
-      const std::uint64_t site = instruction.site != 0 ? instruction.site : 2 * block.id;
-      sites.push_back({.number = site, .bytes = std::exchange(bytes, 0), .calls = instruction.calls});
+      sites.push_back({.number = instruction.site != 0 ? instruction.site : 2 * block.id,
+                       .instruction = static_cast<std::uint32_t>(stream.first[i] + j),
+                       .calls = instruction.calls,
+                       .code = std::exchange(code, {})});
     }
   }
+  return sites;
+}
+
+// Where in its line the code of the site begins is not known.
+double lines_on_average(const Site& site, unsigned line) {
+  unsigned bytes = 0;
+  for (const CoreInstruction* const instruction : site.code) bytes += instruction->bytes;
+  return 1 + static_cast<double>(std::max(bytes, 1U) - 1) / line;
+}
+
+// Of code that begins so many bytes behind a line's begin.
+double groups(const Site& site, unsigned begin, const BranchTargets& targets) {
+  unsigned place = begin, operations = 0, groups = 0;
+  const auto end_line = [&] { groups += (std::max(operations, 1U) + targets.operations - 1) / targets.operations; };
+  for (const CoreInstruction* const instruction : site.code) {
+    if (place >= targets.line) {
+      end_line();
+      place -= targets.line;
+      operations = 0;
+    }
+    place += instruction->bytes;
+    operations += instruction->plain->getDesc().NumMicroOps;
+  }
+  end_line();
+  return groups;
+}
+
+}  // namespace
+
+double most_cycles(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
+  if (targets.entries == 0 || targets.operations == 0 || window.is_cut) return 0;
+  double cycles = 0;
+  for (const Site& site : sites_of(stream, window)) {
+    double most = 0;
+    for (unsigned begin = 0; begin < targets.line; begin += targets.aligned) most = std::max(most, groups(site, begin, targets));
+    cycles += most + (site.calls ? targets.call : 0);
+  }
+  return cycles;
+}
+
+std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
+  std::vector<TakenBranch> taken;
+  if (targets.entries == 0 || window.is_cut) return taken;
+  const std::vector<Site> sites = sites_of(stream, window);
+  for (const Site& site : sites) taken.push_back({.instruction = site.instruction});
   std::vector<Visit> visits(sites.size());
   Recency forward, backward;
   std::vector<std::size_t> known(sites.size());  // that differ, before it
@@ -113,7 +145,9 @@ std::vector<TakenBranch> taken_branches(const WindowStream& stream, const Window
       is_far = chances >= 1;
       if (is_far) chances -= 1;
     }
-    taken[i].cycles = cycles_of(sites[i], is_far, targets);
+    const Site& site = sites[i];
+    taken[i].cycles = (targets.operations > 0 ? groups(site, window.begin, targets) : lines_on_average(site, targets.line)) +
+                      (is_far ? targets.far : 0) + (site.calls ? targets.call : 0);
   }
   return taken;
 }

@@ -5,21 +5,11 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/core/core_target.hpp"
+#include "models/core/core_properties.hpp"
 #include "models/core/window_simulation.hpp"
 #include "models/core/window_stream.hpp"
 
 namespace homenode {
-
-// A front end that predicts ahead of the code, `ahead` cycles at most before what is dispatched. It hands over the code up to a taken
-// branch line by line, a cycle each; behind one that is none of the `entries` last ones that differ it begins later.
-struct BranchTargets {
-  unsigned entries = 0;        // 0: not known, and nothing waits for it
-  unsigned line = 64;          // bytes
-  double far = 1, call = 0.3;  // cycles more; call: of a call or a return
-  unsigned ahead = 32;
-};
-BranchTargets branch_targets(const CoreTarget&);
 
 struct TakenBranch {
   std::uint32_t instruction = 0;  // of the stream: the one behind which the code goes on elsewhere
@@ -29,6 +19,8 @@ struct TakenBranch {
 // show. Code before a branch may begin anywhere in a line: it is in (bytes - 1) / line of them more than one, on average. A branch that the
 // window has not had before is far by the chance that others of it were, which come again or, until its end, do not (E. L. Kaplan and P.
 // Meier, Journal of the American Statistical Association 53, 1958); chances are spread evenly.
+// Cycles that the front end takes for all of them where code begins at the worst place of its line; 0 where that makes no difference.
+double most_cycles(const WindowStream&, const WindowOfBlocks&, const BranchTargets&);
 std::vector<TakenBranch> taken_branches(const WindowStream&, const WindowOfBlocks&, const BranchTargets&);
 
 }  // namespace homenode

@@ -15,7 +15,6 @@
 
 #include "models/core/data_flow.hpp"
 #include "models/core/fetch_stage.hpp"
-#include "models/core/own_subtarget.hpp"
 #include "models/core/taken_branches.hpp"
 #include "models/core/window_stream.hpp"
 #include "sim/base/errors.hpp"
@@ -126,35 +125,14 @@ void let_loads_begin_early(const CoreTarget& target, const WindowOfBlocks& windo
 ForwardingDelay delay_of(const ForwardingLatency& latency) {
   constexpr unsigned of_store = 1;  // LLVM's latency of a store, after which the delay begins
   const auto rest = [](unsigned total) { return total > of_store ? total - of_store : 0; };
-  return {.by_way = {rest(latency.general), rest(latency.vector), rest(latency.merged)}};
-}
-
-// Of a Golden Cove: stores to one line or two, by twos, take 0.57 cycles, to two lines in turn 1.04, three and one in turn 0.80. 112
-// entries are assumed; half and twice as many make glpk's code 1.01 and 1.00 of its time (docs/decisions/0085). Other cores were not
-// measured.
-StoreBuffer store_buffer(const CoreTarget& target, bool is_cut) {
-  const bool is_known = target.own() != nullptr && target.own()->is_golden_cove();
-  return {.entries = is_known ? 112U : 0U, .is_full = is_known && !is_cut};
+  return {.by_way = {rest(latency.renamed), rest(latency.general), rest(latency.vector), rest(latency.merged)}};
 }
 
 }  // namespace
 
-// Stores and loads of their data in turns on an EPYC of family 26, in units of a chain of integer additions: doubles and vectors of 16 and
-// 32 bytes 9 cycles, one and two bytes 7; 4 and 8 bytes of general registers 0 to 1, whatever the address was made of (memory is renamed).
-// LLVM's model has 9 and 6. Those of family 25 (Zen 3 and 4) take 9 and 1 in such loops, too, but whole programs do not. When they rename
-// is not known; LLVM's figures stay (docs/decisions/0050, 0078).
-//
-// A Golden Cove renames memory, too, but not where the address has an index, nor for `add %rdx, (%rsi)`, and takes 5 cycles else
-// (docs/decisions/0076). LLVM's model of it has 17. Where no store has all bytes of a load it takes 15 to 19 (docs/decisions/0084).
-ForwardingLatency forwarding_latency(const CoreTarget& target) {
-  if (target.own() == nullptr) return {};
-  if (target.own()->is_golden_cove()) return {.general = 1, .vector = 5, .merged = 17, .renames_all = false};
-  return {.general = 1, .vector = 9};
-}
-
-WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const ForwardingLatency& latency) {
+WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, const CoreProperties& core) {
   const llvm::MCSchedModel& model = target.model();
-  WindowStream stream = window_stream(target, window, latency);
+  WindowStream stream = window_stream(target, window, core.forwarding);
   let_loads_begin_early(target, window, stream);
   WindowTimes times;
   times.measured_from = end_of_warm_up(stream, model);
@@ -164,9 +142,11 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   Source source{stream.instructions};
   llvm::mca::RetireControlUnit retirement{model};
   llvm::mca::RegisterFile registers{model, target.registers(), 0};
-  LoadStoreUnit memory{model, stream.forwarding, delay_of(latency), store_buffer(target, window.is_cut)};
+  const StoreBuffer buffer{.entries = core.store_buffer, .is_full = core.store_buffer > 0 && !window.is_cut};
+  LoadStoreUnit memory{model, stream.forwarding, delay_of(core.forwarding), buffer};
   llvm::mca::Scheduler scheduler{model, memory};
-  const BranchTargets targets = branch_targets(target);
+  const BranchTargets& targets = core.branch_targets;
+  times.fetching = most_cycles(stream, window, targets);
   auto fetch =
       std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill, taken_branches(stream, window, targets), targets);
   FetchStage& fetching = *fetch;

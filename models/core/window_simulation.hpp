@@ -9,20 +9,11 @@
 
 #include "models/core/bottlenecks.hpp"
 #include "models/core/core_block.hpp"
+#include "models/core/core_properties.hpp"
 #include "models/core/core_target.hpp"
 #include "models/core/load_store_unit.hpp"
 
 namespace homenode {
-
-// Cycles from a store until its data can be used by what loads them, in total; 0: what LLVM's latencies of the two add up to.
-// `general`: of general registers, where the core renames memory. `vector`: all else. `merged`: of a load of which no store has all bytes;
-// 0: not known, and it is as the others.
-struct ForwardingLatency {
-  unsigned general = 0, vector = 0, merged = 0;
-  bool renames_all = true;  // else no memory whose address has an index, and none for CoreInstruction::computes_with_memory
-};
-// Measured, where it was; else LLVM's.
-ForwardingLatency forwarding_latency(const CoreTarget&);
 
 struct WindowOfBlocks {
   std::vector<const CoreBlock*> blocks;
@@ -30,17 +21,19 @@ struct WindowOfBlocks {
   // Executions whose branch at the end was predicted wrong, growing: what follows is dispatched `refill` cycles after it has executed.
   std::vector<std::size_t> wrong{};
   unsigned refill = 0;
+  unsigned begin = 0;  // bytes behind the begin of its line where code behind a taken branch begins
 };
 
 struct WindowTimes {
   std::vector<std::uint64_t> retired;  // by execution of a block: the cycle in which its last instruction retired
   std::size_t measured_from = 0;       // the first execution after the warm-up
+  double fetching = 0;                 // cycles of the front end, most_cycles()
   // By block: after the warm-up and until the last instruction is dispatched, and all cycles.
   std::map<std::uint64_t, CoreActivity> steady, whole;
 };
 
 // The first quarter is the warm-up, or as much as the reorder buffer holds where this is more and at most half of the window. Throws Error
 // if LLVM cannot go on.
-WindowTimes simulate(const CoreTarget&, const WindowOfBlocks&, const ForwardingLatency&);
+WindowTimes simulate(const CoreTarget&, const WindowOfBlocks&, const CoreProperties&);
 
 }  // namespace homenode

@@ -5,7 +5,7 @@
 namespace homenode {
 namespace {
 
-constexpr unsigned narrow = 4;  // bytes; less than that is taken to be forwarded as slowly as vectors are
+constexpr unsigned narrow = 4;  // bytes; less than that is never renamed
 
 std::uint32_t stores_in_flight(const llvm::MCSchedModel& model) {
   constexpr std::uint32_t usual = 64;  // where the model tells no size
@@ -25,6 +25,17 @@ bool enters_callee(const CoreBlock& block, const CoreBlock* behind) {
   return begin < returns_to || begin >= returns_to + between;
 }
 
+// Whether data of general registers that an instruction stores, or loads, are renamed.
+bool renames(const ForwardingLatency& latency, const CoreInstruction& instruction) {
+  const MemoryOperand& memory = instruction.effects.memory;
+  if (latency.renames == ForwardingLatency::Renames::all) return true;
+  if (memory.index >= 0) return false;
+  const bool loads = instruction.effects.loads;
+  if (latency.renames == ForwardingLatency::Renames::without_index) return !loads || !instruction.computes_with_memory;
+  return (memory.base == CoreTarget::rsp || memory.base == CoreTarget::rbp) &&
+         (!loads || instruction.effects.stores || instruction.only_loads);
+}
+
 // `behind`: the next block of the window; none at its end.
 void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behind, ValueWalk& walk, const ForwardingLatency& latency) {
   const bool is_exact = block.address.has_value();
@@ -42,23 +53,21 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
     const bool is_merged = done.is_merged && latency.merged > 0;
     forwarding.lines.push_back(done.line);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
-    const auto is_slow = [&](const CoreInstruction& of) {
-      return !latency.renames_all && (of.effects.memory.index >= 0 || (of.effects.loads && of.computes_with_memory));
-    };
     const InstructionEffects& load = instruction.effects;
-    bool is_vector = load.has_vector_result || load.memory.width < narrow || is_slow(instruction);
+    bool is_vector = load.has_vector_result, is_renamed = load.memory.width >= narrow && renames(latency, instruction);
     for (std::uint32_t index = known; index < known + count; ++index) {
       const CoreInstruction& store = *stream.code[forwarding.stores[index]];
-      is_vector = is_vector || store.effects.stores_vector || is_slow(store);
+      is_vector = is_vector || store.effects.stores_vector;
+      is_renamed = is_renamed && renames(latency, store);
     }
-    const Way way = is_merged ? Way::merged : is_vector ? Way::forwarded : Way::renamed;
+    const Way way = is_merged ? Way::merged : is_vector ? Way::vector : is_renamed ? Way::renamed : Way::forwarded;
     forwarding.loads.push_back({.first = known, .count = count, .way = way});
     forwarding.readers.push_back(0);
     for (std::uint32_t index = known; index < known + count; ++index) {
       std::uint8_t& readers = forwarding.readers[forwarding.stores[index]];
       readers = static_cast<std::uint8_t>(readers | Forwarding::bit(way));
     }
-    const bool tells_latency = is_merged || (is_vector ? latency.vector : latency.general) > 0;
+    const bool tells_latency = is_merged || latency.vector > 0;
     const bool has_arrived = count > 0 && tells_latency && instruction.arrived;
     stream.code.push_back(&instruction);
     stream.instructions.push_back(has_arrived ? instruction.arrived.get() : instruction.plain.get());
