@@ -215,7 +215,7 @@ CoreInstruction BlockReader::read(const llvm::MCInst& decoded, bool locked) {
   // The unit holds only what the scheduling model calls loads and stores.
   instruction.effects.loads = instruction.effects.loads && instruction.plain->getMayLoad();
   instruction.effects.stores = instruction.effects.stores && instruction.plain->getMayStore();
-  instruction.only_loads = name == "MOV64rm" || name == "MOV32rm" || name.starts_with("POP64r");
+  instruction.only_loads = name == "MOV64rm" || name == "MOV32rm";
   instruction.computes_with_memory =
       name.starts_with("MOVSX") ||
       (instruction.effects.stores && llvm::any_of(instruction.plain->getUses(), [&](const ReadState& read) {
@@ -410,6 +410,7 @@ CoreBlock BlockReader::without_carried_registers(const CoreBlock& block) {
     copied.plain = std::make_unique<Instruction>(*instruction.plain);
     copied.effects = instruction.effects;
     copied.computes_with_memory = instruction.computes_with_memory;
+    copied.only_loads = instruction.only_loads;
     copied.gathers = instruction.gathers;
     copied.next = instruction.next;
     copied.width = instruction.width;

@@ -62,13 +62,7 @@ public:
       WindowOfBlocks window;
       for (const CoreRequest::Run& run : runs) window.blocks.insert(window.blocks.end(), run.count, &blocks_.at(run.block));
       const WindowTimes right = simulate(target_, window, core_);
-      const std::vector<unsigned> others = other_begins(right);
-      add(window, right, count * (begins_in_line() - others.size()));
-      for (const unsigned begin : others) {
-        window.begin = begin;
-        add(window, simulate(target_, window, core_), count);
-      }
-      window.begin = 0;
+      add_at_all_begins(window, right, count);
       const WindowOfBlocks with = with_wrong_branches(window);
       add_waits(with, right.measured_from, count * begins_in_line());
       if (!with.wrong.empty()) add_delays(with, right, count);
@@ -83,35 +77,42 @@ public:
   }
 
 private:
-  // Places in a line where code behind a taken branch may begin. Captures do not tell which: a window takes what it takes on average of
-  // all.
+  // Places in a line where code behind a taken branch may begin. Captures do not tell which.
   std::uint64_t begins_in_line() const {
     const BranchTargets& targets = core_.branch_targets;
     return targets.operations == 0 ? 1 : targets.line / targets.aligned;
   }
-  // But for the first: none where the front end is fast enough wherever it begins.
-  std::vector<unsigned> other_begins(const WindowTimes& times) const {
+
+  // `average`: of a front end that takes what it takes on average. Where it may be what the core waits for, the average of the times at
+  // each place is more than the time at the average.
+  void add_at_all_begins(WindowOfBlocks window, const WindowTimes& average, std::uint64_t count) {
     constexpr double fast_enough = 0.8;
-    const double cycles = times.retired.empty() ? 0 : static_cast<double>(times.retired.back());
-    std::vector<unsigned> begins;
-    if (times.fetching < fast_enough * cycles) return begins;
-    for (std::uint64_t place = 1; place < begins_in_line(); ++place)
-      begins.push_back(static_cast<unsigned>(place) * core_.branch_targets.aligned);
-    return begins;
+    const double cycles = average.retired.empty() ? 0 : static_cast<double>(average.retired.back());
+    if (average.fetching <= fast_enough * cycles) {
+      add(window, average, count, begins_in_line());
+      return;
+    }
+    for (std::uint64_t place = 0; place < begins_in_line(); ++place) {
+      window.begin = static_cast<unsigned>(place) * core_.branch_targets.aligned;
+      add(window, simulate(target_, window, core_), count, 1);
+    }
   }
 
-  void add(const WindowOfBlocks& window, const WindowTimes& times, std::uint64_t count) {
+  // For so many of the places.
+  void add(const WindowOfBlocks& window, const WindowTimes& times, std::uint64_t count, std::uint64_t places) {
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       BlockSums& sums = sums_[window.blocks[index]->id];
       const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
       // Before the window's first block the core is empty: how long it takes says nothing, but where there is nothing else.
       if (index >= times.measured_from)
-        sums.measured.add(duration, count);
+        sums.measured.add(duration, count * places);
       else if (index > 0)
-        sums.warm_up.add(duration, count);
+        sums.warm_up.add(duration, count * places);
     }
-    for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
-    for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
+    for (std::uint64_t place = 0; place < places; ++place) {
+      for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
+      for (const auto& [id, activity] : times.whole) sums_[id].whole.add(activity);
+    }
   }
 
   // Which executions wrong branches end is not known, only how many: they are spread evenly.
@@ -159,7 +160,7 @@ private:
     const CoreBlock cut = reader_.without_carried_registers(block);
     sums_.erase(block.id);
     const WindowOfBlocks window{.blocks = std::vector<const CoreBlock*>(times_alone, &cut), .is_cut = true};
-    add(window, simulate(target_, window, core_), begins_in_line());
+    add(window, simulate(target_, window, core_), 1, begins_in_line());
     BlockTime time = mean(block, sums_.at(block.id));
     time.alone = true;
     return time;

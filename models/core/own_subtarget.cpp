@@ -50,7 +50,7 @@ const OwnSubtarget::Changes OwnSubtarget::zen5{
     .buffers = {{"Zn4Int", 144}, {"Zn4FP", 114}, {"Zn4Load", 208}, {"Zn4Store", 104}},
     .register_files = {{"Zn4FpPRF", 384}, {"Zn4IntegerPRF", 240}}};
 
-// Widths, units and buffers but the one of stores (window_simulation.cpp) are LLVM's: what was measured agrees with them.
+// Widths, units and buffers but the one of stores (core_properties.cpp) are LLVM's: what was measured agrees with them.
 const OwnSubtarget::Changes OwnSubtarget::golden_cove{.of_load = 6};
 
 struct OwnSubtarget::Tables {

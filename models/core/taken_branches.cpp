@@ -107,24 +107,17 @@ double groups(const Site& site, unsigned begin, const BranchTargets& targets) {
   return groups;
 }
 
-}  // namespace
-
-double most_cycles(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
-  if (targets.entries == 0 || targets.operations == 0 || window.is_cut) return 0;
-  double cycles = 0;
-  for (const Site& site : sites_of(stream, window)) {
-    double most = 0;
-    for (unsigned begin = 0; begin < targets.line; begin += targets.aligned) most = std::max(most, groups(site, begin, targets));
-    cycles += most + (site.calls ? targets.call : 0);
-  }
-  return cycles;
+// The front end's, for the code that ends with the branch.
+double cycles_of(const Site& site, std::optional<unsigned> begin, const BranchTargets& targets) {
+  if (targets.operations == 0) return lines_on_average(site, targets.line);
+  if (begin) return groups(site, *begin, targets);
+  double sum = 0;
+  for (unsigned place = 0; place < targets.line; place += targets.aligned) sum += groups(site, place, targets);
+  return sum * targets.aligned / targets.line;
 }
 
-std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
-  std::vector<TakenBranch> taken;
-  if (targets.entries == 0 || window.is_cut) return taken;
-  const std::vector<Site> sites = sites_of(stream, window);
-  for (const Site& site : sites) taken.push_back({.instruction = site.instruction});
+// Those of branches that are none of the last ones.
+void add_far(const std::vector<Site>& sites, const BranchTargets& targets, std::vector<TakenBranch>& taken) {
   std::vector<Visit> visits(sites.size());
   Recency forward, backward;
   std::vector<std::size_t> known(sites.size());  // that differ, before it
@@ -145,10 +138,33 @@ std::vector<TakenBranch> taken_branches(const WindowStream& stream, const Window
       is_far = chances >= 1;
       if (is_far) chances -= 1;
     }
-    const Site& site = sites[i];
-    taken[i].cycles = (targets.operations > 0 ? groups(site, window.begin, targets) : lines_on_average(site, targets.line)) +
-                      (is_far ? targets.far : 0) + (site.calls ? targets.call : 0);
+    if (is_far) taken[i].cycles += targets.far;
   }
+}
+
+}  // namespace
+
+double most_cycles(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
+  if (targets.entries == 0 || targets.operations == 0 || window.is_cut) return 0;
+  double cycles = 0;
+  bool differs = false;
+  for (const Site& site : sites_of(stream, window)) {
+    double most = 0;
+    for (unsigned begin = 0; begin < targets.line; begin += targets.aligned) most = std::max(most, groups(site, begin, targets));
+    differs = differs || most > groups(site, 0, targets);
+    cycles += most + (site.calls ? targets.call : 0);
+  }
+  return differs ? cycles : 0;
+}
+
+std::vector<TakenBranch> taken_branches(const WindowStream& stream, const WindowOfBlocks& window, const BranchTargets& targets) {
+  std::vector<TakenBranch> taken;
+  if (targets.entries == 0 || window.is_cut) return taken;
+  const std::vector<Site> sites = sites_of(stream, window);
+  for (const Site& site : sites) taken.push_back({.instruction = site.instruction});
+  for (std::size_t i = 0; i < sites.size(); ++i)
+    taken[i].cycles = cycles_of(sites[i], window.begin, targets) + (sites[i].calls ? targets.call : 0);
+  if (targets.far > 0) add_far(sites, targets, taken);
   return taken;
 }
 

@@ -146,7 +146,7 @@ WindowTimes simulate(const CoreTarget& target, const WindowOfBlocks& window, con
   LoadStoreUnit memory{model, stream.forwarding, delay_of(core.forwarding), buffer};
   llvm::mca::Scheduler scheduler{model, memory};
   const BranchTargets& targets = core.branch_targets;
-  times.fetching = most_cycles(stream, window, targets);
+  if (!window.begin && window.wrong.empty()) times.fetching = most_cycles(stream, window, targets);
   auto fetch =
       std::make_unique<FetchStage>(wrong_instructions(stream, window), window.refill, taken_branches(stream, window, targets), targets);
   FetchStage& fetching = *fetch;

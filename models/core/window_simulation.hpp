@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -21,13 +22,15 @@ struct WindowOfBlocks {
   // Executions whose branch at the end was predicted wrong, growing: what follows is dispatched `refill` cycles after it has executed.
   std::vector<std::size_t> wrong{};
   unsigned refill = 0;
-  unsigned begin = 0;  // bytes behind the begin of its line where code behind a taken branch begins
+  // Bytes behind the begin of its line where code behind a taken branch begins; none: not known, and the front end takes what it takes on
+  // average of all places.
+  std::optional<unsigned> begin{};
 };
 
 struct WindowTimes {
   std::vector<std::uint64_t> retired;  // by execution of a block: the cycle in which its last instruction retired
   std::size_t measured_from = 0;       // the first execution after the warm-up
-  double fetching = 0;                 // cycles of the front end, most_cycles()
+  double fetching = 0;                 // of the front end, most_cycles()
   // By block: after the warm-up and until the last instruction is dispatched, and all cycles.
   std::map<std::uint64_t, CoreActivity> steady, whole;
 };

@@ -27,8 +27,11 @@ bool enters_callee(const CoreBlock& block, const CoreBlock* behind) {
 
 // Whether data of general registers that an instruction stores, or loads, are renamed.
 bool renames(const ForwardingLatency& latency, const CoreInstruction& instruction) {
+  using Kind = InstructionEffects::Kind;
   const MemoryOperand& memory = instruction.effects.memory;
+  const Kind kind = instruction.effects.kind;
   if (latency.renames == ForwardingLatency::Renames::all) return true;
+  if (kind == Kind::push || kind == Kind::pop) return true;
   if (memory.index >= 0) return false;
   const bool loads = instruction.effects.loads;
   if (latency.renames == ForwardingLatency::Renames::without_index) return !loads || !instruction.computes_with_memory;
@@ -67,7 +70,8 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
       std::uint8_t& readers = forwarding.readers[forwarding.stores[index]];
       readers = static_cast<std::uint8_t>(readers | Forwarding::bit(way));
     }
-    const bool tells_latency = is_merged || latency.vector > 0;
+    const unsigned of_way = is_vector ? latency.vector : is_renamed ? latency.renamed : latency.general;
+    const bool tells_latency = is_merged || of_way > 0;
     const bool has_arrived = count > 0 && tells_latency && instruction.arrived;
     stream.code.push_back(&instruction);
     stream.instructions.push_back(has_arrived ? instruction.arrived.get() : instruction.plain.get());

@@ -18,7 +18,9 @@ bool is_integer_division(const Instruction& of) { return of.begins({"DIV64", "ID
 Zen3Instructions::Zen3Instructions(CoreTarget& target)
     : addition_{target, {0x48, 0x01, 0xd0}},  // add %rdx, %rax
       shift_{target, {0x48, 0xd1, 0xe0}},     // shl %rax
-      vector_load_units_{unit_mask(target, "Zn3FP45")} {}
+      vector_load_units_{unit_mask(target, "Zn3FP45")},
+      store_units_{unit_mask(target, "Zn3Store")},
+      memory_units_{unit_mask(target, "Zn3LSU")} {}
 
 void Zen3Instructions::correct(const Instruction& of, InstrDesc& description) const {
   correct_latency(of, description);
@@ -47,7 +49,9 @@ void Zen3Instructions::correct_units(const Instruction& of, InstrDesc& descripti
   }
   if (is_integer_division(of)) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
   if (of.begins({"SET"}) && !of.stores) set_cycles(description, 1, 1);
-  if (of.stores && !of.from_vector) set_cycles(description, 1, 1);
+  if (of.stores && !of.from_vector)
+    for (auto& [mask, usage] : description.Resources)
+      if (mask == store_units_ || mask == memory_units_) usage.CS = llvm::mca::CycleSegment{0, 1, usage.isReserved()};
   if (of.stores && !of.loads && of.from_vector && !of.to_general) {
     llvm::erase_if(description.Resources, [&](const auto& use) { return use.first == vector_load_units_; });
     description.UsedProcResUnits &= ~vector_load_units_;
@@ -61,7 +65,8 @@ void Zen3Instructions::correct_units(const Instruction& of, InstrDesc& descripti
   }
 }
 
-bool Zen3Instructions::fuses(const Instruction& first, std::string_view) const {
+bool Zen3Instructions::fuses(const Instruction& first, std::string_view branch) const {
+  if (branch.starts_with("loop") || branch.ends_with("cxz") || first.effects.may_load) return false;
   static constexpr std::array<std::string_view, 9> with{"cmp", "test", "add", "sub", "and", "or", "xor", "inc", "dec"};
   return !first.loads && !first.stores && std::find(with.begin(), with.end(), first.mnemonic) != with.end();
 }

@@ -24,7 +24,7 @@ private:
   void correct_units(const CorrectedInstruction&, llvm::mca::InstrDesc&) const;
 
   UnitsOf addition_, shift_;
-  std::uint64_t vector_load_units_;
+  std::uint64_t vector_load_units_, store_units_, memory_units_;
 };
 
 }  // namespace homenode

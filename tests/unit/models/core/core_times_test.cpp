@@ -168,7 +168,7 @@ TEST(BlockTimes, takeAMeasuredForwardingLatency) {
   // Measured on an EPYC of family 26: 12 cycles for the stack slot of a double, 1 for addq $1, 8(%rdi).
   EXPECT_NEAR(repeated("f20f10442408f20f58c1f20f11442408", "znver5").cycles, 12, 0.01);
   EXPECT_NEAR(repeated("4883470801", "znver5").cycles, 1, 0.01);
-  EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // LLVM's latency of it
+  EXPECT_NEAR(repeated("4883470801", "znver3").cycles, 6, 0.01);  // no memory of the stack
 }
 
 TEST(BlockTimes, ofAtomicInstructionsDoNotOverlap) {

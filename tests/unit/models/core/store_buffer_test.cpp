@@ -42,6 +42,12 @@ TEST(StoreBuffer, IsEmptyWhereABlockStandsAlone) {
   EXPECT_LT(core_times(read_core_request(input)).blocks.at(1).cycles, 1.3);
 }
 
+// movsd 0x100(%rip), %xmm0; addsd %xmm1, %xmm0; movsd %xmm0, 0xf4(%rip): the same eight bytes; and by (%rsi).
+TEST(Forwarding, TakesAsLongRelativeToTheInstructionPointer) {
+  const double by_register = block_cycles("f20f1006f20f58c1f20f1106", golden_cove);
+  EXPECT_NEAR(block_cycles("f20f100500010000f20f58c1f20f1105f4000000", golden_cove), by_register, 0.01);
+}
+
 TEST(Forwarding, TakesLongWhereNoStoreHasAllBytes) {
   constexpr double measured = 17;                                                     // 15 to 19
   EXPECT_NEAR(block_cycles("c5f9d606c5fa6f06", golden_cove), measured, 1);            // vmovq %xmm0, (%rsi); vmovdqu (%rsi), %xmm0

@@ -39,13 +39,15 @@ TEST(Zen3, dividesShortQuotientsInNineCycles) {
 }
 
 TEST(Zen3, renamesMemoryOfTheStackAlone) {
-  expect_cycles({{"4889442440488b442440", 1},  // mov %rax, 64(%rsp); mov 64(%rsp), %rax
-                 {"488945c0488b45c0", 1},      // of rbp
-                 {"4801542440", 1},            // add %rdx, 64(%rsp)
-                 {"488906488b06", 6},          // of rsi
-                 {"480116", 6},                // add %rdx, (%rsi)
-                 {"884424400fb6442440", 6},    // movb %al, 64(%rsp); movzbl 64(%rsp), %eax
-                 {"f20f1106f20f1006", 9}});    // movsd %xmm0, (%rsi); movsd (%rsi), %xmm0
+  expect_cycles({{"4889442440488b442440", 1},        // mov %rax, 64(%rsp); mov 64(%rsp), %rax
+                 {"488945c0488b45c0", 1},            // of rbp
+                 {"4801542440", 1},                  // add %rdx, 64(%rsp)
+                 {"5058", 1},                        // push %rax; pop %rax
+                 {"4889442440034424404883e000", 8},  // mov %rax, 64(%rsp); add 64(%rsp), %rax; and $0, %rax
+                 {"488906488b06", 6},                // of rsi
+                 {"480116", 6},                      // add %rdx, (%rsi)
+                 {"884424400fb6442440", 6},          // movb %al, 64(%rsp); movzbl 64(%rsp), %eax
+                 {"f20f1106f20f1006", 9}});          // movsd %xmm0, (%rsi); movsd (%rsi), %xmm0
 }
 
 TEST(Zen3, loadsAndStoresThreeACycle) {
@@ -56,6 +58,8 @@ TEST(Zen3, loadsAndStoresThreeACycle) {
                  {"488b04064883e000", 5},                              // mov (%rsi,%rax), %rax; and $0, %rax
                  {"488b04c64883e000", 6}});                            // scaled by 8
 }
+
+TEST(Zen3, keepsWhatFencesTake) { EXPECT_GT(block_cycles("0faef0", "znver3"), 20); }  // mfence
 
 TEST(Zen3, storesTwoToALineACycle) {
   expect_cycles({{"488906488946404889460848894648", 4},    // of two lines in turn
@@ -86,6 +90,17 @@ TEST(Zen3, fetchesEightOperationsOfALineACycle) {
   EXPECT_NEAR(cycles_of_loop(21), 22.0 / 6, 0.05);
   // Five no-operations of 8 bytes: two lines where the loop begins at 32 or 48 bytes.
   EXPECT_NEAR(cycles_of_loop(5, 8), 1.5, 0.05);
+}
+
+// Blocks of a window that the front end limits are counted once, whatever the number of places that were simulated.
+TEST(Zen3, countsExecutionsOncePerSequence) {
+  const std::string nops = times(5, "0f1f840000000000");
+  std::istringstream input{"cpu znver3\nblock 1 " + nops + "ebd6 401000\nblock 2 " + nops + "ebd6\nsequence 1*400\nsequence 2*400\nend\n"};
+  const BlockTimes times = core_times(read_core_request(input));
+  EXPECT_EQ(times.blocks.at(1).executions, times.blocks.at(2).executions);
+  const auto of = [&](std::uint64_t id) { return times.blocks.at(id).cycles * static_cast<double>(times.blocks.at(id).executions); };
+  EXPECT_NEAR(times.measured_cycles, of(1) + of(2), 1e-6);
+  EXPECT_EQ(times.blocks.at(1).bound, "front end");
 }
 
 TEST(Zen3, takesTwoCyclesForACallAndForAReturn) {
