@@ -11,9 +11,9 @@ namespace homenode {
 // Cycles from a store until its data can be used by what loads them, in total; 0: what LLVM's latencies of the two add up to.
 struct ForwardingLatency {
   unsigned renamed = 0;  // of four and eight bytes of general registers, where the core renames memory
-  unsigned general = 0;  // of other general registers
-  unsigned vector = 0;
-  unsigned merged = 0;  // a load of which no store has all bytes; 0: not known, and it is as the others
+  unsigned general = 0;  // to general registers, else
+  unsigned vector = 0;   // to vectors
+  unsigned merged = 0;   // a load of which no store has all bytes; 0: not known, and it is as the others
   enum class Renames : std::uint8_t {
     all,
     without_index,  // addresses without one, and nothing for CoreInstruction::computes_with_memory

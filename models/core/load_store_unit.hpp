@@ -16,7 +16,7 @@ namespace homenode {
 
 // How a load gets the data of stores that have not left the core.
 //  - renamed: as soon as from a register, where the core renames memory
-//  - forwarded, vector: from the store buffer, of general registers and of vectors
+//  - forwarded, vector: from the store buffer, to general registers and to vectors
 //  - merged: no store has all of its bytes
 enum class Way : std::uint8_t { renamed, forwarded, vector, merged };
 constexpr unsigned ways = 4;

@@ -57,11 +57,11 @@ void append(WindowStream& stream, const CoreBlock& block, const CoreBlock* behin
     forwarding.lines.push_back(done.line);
     const auto count = static_cast<std::uint32_t>(forwarding.stores.size()) - known;
     const InstructionEffects& load = instruction.effects;
-    bool is_vector = load.has_vector_result, is_renamed = load.memory.width >= narrow && renames(latency, instruction);
+    const bool is_vector = load.has_vector_result;
+    bool is_renamed = load.memory.width >= narrow && renames(latency, instruction);
     for (std::uint32_t index = known; index < known + count; ++index) {
       const CoreInstruction& store = *stream.code[forwarding.stores[index]];
-      is_vector = is_vector || store.effects.stores_vector;
-      is_renamed = is_renamed && renames(latency, store);
+      is_renamed = is_renamed && !store.effects.stores_vector && renames(latency, store);
     }
     const Way way = is_merged ? Way::merged : is_vector ? Way::vector : is_renamed ? Way::renamed : Way::forwarded;
     forwarding.loads.push_back({.first = known, .count = count, .way = way});

@@ -47,6 +47,7 @@ TEST(Zen3, renamesMemoryOfTheStackAlone) {
                  {"488906488b06", 6},                // of rsi
                  {"480116", 6},                      // add %rdx, (%rsi)
                  {"884424400fb6442440", 6},          // movb %al, 64(%rsp); movzbl 64(%rsp), %eax
+                 {"f20f1106488b0666480f6ec0", 10},   // movsd %xmm0, (%rsi); mov (%rsi), %rax; movq %rax, %xmm0
                  {"f20f1106f20f1006", 9}});          // movsd %xmm0, (%rsi); movsd (%rsi), %xmm0
 }
 
