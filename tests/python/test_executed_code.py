@@ -152,6 +152,19 @@ def test_a_template_in_two_files_is_linked_once(tmp_path: Path) -> None:
     assert sum(map(executions, twice)) == 2
 
 
+def test_an_asm_that_repeats_lines_is_counted_as_often(tmp_path: Path) -> None:
+    # the loop's block begins within what the assembler repeats; a label there would be defined thirty times
+    text = """
+        int main(void) {
+          long sum = 0;
+          for (int i = 0; i < 1000; ++i) __asm__ volatile(".rept 30\\n add %1, %0\\n.endr\\n jc 9f\\n 9:" : "+r"(sum) : "r"(1l) : "cc");
+          return sum != 30000;
+        }"""
+    program = build(tmp_path, text, "repeats.c")
+    trace = hn.capture(command=[program], output=tmp_path / "t.hnt")
+    assert trace.unseen["seen_instructions"] == pytest.approx(1000 * (30 + 3), rel=0.05)
+
+
 needs_llvm = pytest.mark.skipif(core_model() is None, reason="built without LLVM 19")
 
 

@@ -8,6 +8,7 @@ Hooks stand before and after a call, where no flag is alive; traces/capture/runt
 
 import dataclasses
 import functools
+import math
 import re
 import subprocess
 
@@ -31,6 +32,7 @@ _LAST = re.compile(
 )
 # Of the runtime's own functions those that the program would find in a library.
 _HEAP = {"malloc", "calloc", "realloc", "free", "memalign", "aligned_alloc", "posix_memalign"}
+_MOST_OF_A_BLOCK = 0xFFFF  # instructions: a cell's and a fact's 16 bits
 _ROW = 18  # words of a row of homenode_symbols: struct symbol in calls.c
 _THROUGH_A_POINTER = ""
 _BEFORE_A_BRANCH = ("notrack", "bnd", "rep", "repz")
@@ -184,13 +186,47 @@ class _Blocks:
         return "".join(out)
 
 
+class _Repeats:
+    """Directives of an `asm` that have the assembler take lines again. A label there would be defined as often."""
+
+    _BEGIN = re.compile(r"\.(rept|irpc?|macro)\b(.*)")
+
+    def __init__(self) -> None:
+        self._times: list[int] = []
+
+    def begins(self, stripped: str) -> bool:
+        """Whether this line is such a directive. How often `.rept` of a number repeats is known, of the others once is assumed."""
+        found = self._BEGIN.match(stripped)
+        if found is None:
+            return False
+        given = found[2].strip()
+        often = int(given) if found[1] == "rept" and given.isdecimal() else 1
+        self._times.append(0 if found[1] == "macro" else often)
+        return True
+
+    def ends(self, stripped: str) -> None:
+        """The innermost, if this line says so."""
+        if self._times and stripped.startswith((".endr", ".endm")):
+            self._times.pop()
+
+    @property
+    def inside(self) -> bool:
+        """Whether lines are repeated."""
+        return bool(self._times)
+
+    def count(self, block: _Block, mnemonic: str, text: str) -> None:
+        """An instruction of the block, as often as it is repeated."""
+        for name, value in classify(mnemonic, text).items():
+            block.mix[name] = min(block.mix[name] + value * math.prod(self._times), _MOST_OF_A_BLOCK)
+
+
 def with_counters(assembly: str) -> str:
     """The assembly with what notes each basic block before it, hooks at calls, and tables of both; without debug information."""
     out: list[str] = []
     blocks = _Blocks()
     defined, functions = _defined(assembly)
     calls = _Calls(defined)
-    places = SourcePlaces()
+    places, repeats = SourcePlaces(), _Repeats()
     in_text = starts = in_asm = in_debug = False
     for line in assembly.splitlines(keepends=True):
         stripped = line.strip()
@@ -205,7 +241,11 @@ def with_counters(assembly: str) -> str:
         if in_debug and not stripped.startswith(_ATTRIBUTES):
             continue
         label = _LABEL.match(stripped)
-        if label is not None and in_text:
+        if in_asm and in_text and repeats.begins(stripped) and starts:
+            out.append(blocks.begin(places))
+            starts = False
+        repeats.ends(stripped)
+        if label is not None and in_text and not repeats.inside:
             out.append(line)
             if not label[1].startswith(_NO_TARGET):
                 starts = True
@@ -216,6 +256,11 @@ def with_counters(assembly: str) -> str:
             if " " in mnemonic:
                 mnemonic, _, text = stripped.partition(" ")
             text = text.strip()
+            if repeats.inside:
+                if blocks.all:
+                    repeats.count(blocks.all[-1], mnemonic, text)
+                out.append(line)
+                continue
             if starts and not mnemonic.startswith("endbr"):
                 out.append(blocks.begin(places))
                 starts = False
@@ -224,8 +269,7 @@ def with_counters(assembly: str) -> str:
             ends = last.startswith(("j", "ret", "call"))
             if blocks.all:
                 block = blocks.all[-1]
-                for name, value in classify(mnemonic, text).items():
-                    block.mix[name] += value
+                repeats.count(block, mnemonic, text)
                 before, after = ("", "") if in_asm else calls.hooked(mnemonic, text, len(blocks.all) - 1)
                 if ends:
                     block.kind = _kind(mnemonic, text)
