@@ -23,7 +23,7 @@ struct ForwardingLatency {
 };
 
 // A front end that predicts ahead of the code, `ahead` cycles at most before what is dispatched. It hands over the code up to a taken
-// branch line by line, a cycle each, and one more for each `operations` beyond the first ones of a line; behind a branch that is none of
+// branch line by line, a cycle each, and one more for each `operations` beyond the first ones of a line; after a branch that is none of
 // the `entries` last ones that differ it begins later.
 struct BranchTargets {
   unsigned entries = 0;        // 0: not known, and nothing waits for it
