@@ -6,7 +6,8 @@
 int homenode_user_num_threads(void), omp_get_max_threads(void), omp_get_num_procs(void), omp_in_parallel(void), omp_get_level(void);
 int omp_get_active_level(void), omp_get_max_active_levels(void), omp_get_supported_active_levels(void), omp_get_thread_limit(void);
 int omp_get_num_teams(void), omp_get_team_num(void), omp_get_num_devices(void), omp_get_default_device(void), omp_is_initial_device(void);
-int omp_get_initial_device(void);
+int omp_get_initial_device(void), omp_get_num_places(void), omp_get_place_num(void), omp_get_partition_num_places(void);
+int omp_get_max_task_priority(void);
 int omp_get_cancellation(void), omp_get_proc_bind(void), omp_in_final(void), omp_get_dynamic(void), omp_get_nested(void);
 int omp_get_team_size(int), omp_get_ancestor_thread_num(int);
 void omp_set_num_threads(int), omp_set_schedule(int, int), omp_get_schedule(int*, int*);
@@ -41,6 +42,10 @@ ASK(omp_get_proc_bind)
 ASK(omp_in_final)
 ASK(omp_get_dynamic)
 ASK(omp_get_nested)
+ASK(omp_get_num_places)
+ASK(omp_get_place_num)
+ASK(omp_get_partition_num_places)
+ASK(omp_get_max_task_priority)
 
 #define ASK_OF(name)                                       \
   int32_t name##_(const int32_t* of) { return name(*of); } \

@@ -49,8 +49,16 @@ int omp_get_dynamic(void) { return 0; }
 void omp_set_nested(int n) { (void)n; }
 int omp_get_nested(void) { return 0; }
 void omp_set_max_active_levels(int n) { (void)n; }
-void omp_set_schedule(int k, int c) { (void)k, (void)c; }
-void omp_get_schedule(int* k, int* c) { *k = 2, *c = 1; }
+/* Only told back: which iterations a thread gets is the replay's matter. At first as libgomp has it: dynamic, by ones. */
+static int set_kind = 2, set_chunk = 1;
+void omp_set_schedule(int kind, int chunk) {
+  enum { MONOTONIC = (int)0x80000000, STATIC = 1, AUTO = 4 };
+  const int plain = kind & ~MONOTONIC;
+  if (plain < STATIC || plain > AUTO) return;
+  set_kind = kind;
+  if (plain != AUTO) set_chunk = chunk < 1 ? plain != STATIC : chunk;
+}
+void omp_get_schedule(int* kind, int* chunk) { *kind = set_kind, *chunk = set_chunk; }
 static double clock_time;
 double omp_get_wtime(void) { return clock_time += 1e-6; } /* deterministic, strictly growing */
 double omp_get_wtick(void) { return 1e-6; }

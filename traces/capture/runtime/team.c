@@ -24,7 +24,7 @@ static uint64_t parallels, idle_turns;
 __thread struct rank* hn_self_ __attribute__((tls_model("initial-exec")));
 
 struct rank* hn_first_self(void) {
-  if (master.team) { /* the program's first thread came first */
+  if (hn_system_call(SYS_gettid, 0, 0, 0, 0, 0, 0) != getpid()) { /* it is not the program's first thread */
     nobody.team = &root;
     return hn_self_ = &nobody;
   }
@@ -79,7 +79,7 @@ static struct rank* next_live(struct rank* r) {
 void hn_progress(void) { idle_turns = 0; }
 void hn_give_way(void) {
   struct rank* r = hn_self();
-  if (r == &nobody) { /* it runs beside the others */
+  if (r == &nobody || r->beside) { /* it runs beside the others */
     hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
     return;
   }
@@ -89,9 +89,14 @@ void hn_give_way(void) {
       idle_turns = 0;
       return;
     }
-    static const char text[] = "homenode capture: deadlock: no thread of the team can go on\n";
-    if (write(2, text, sizeof text - 1) < 0) _exit(1);
-    abort();
+    if (hn_recording) {
+      static const char text[] = "homenode capture: deadlock: no thread of the team can go on\n";
+      if (write(2, text, sizeof text - 1) < 0) _exit(1);
+      abort();
+    }
+    /* Nothing is held back to be recorded: it waits for a thread that runs beside the team. */
+    idle_turns = 0;
+    hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
   }
   hand_over(r, next_live(r));
 }
@@ -230,6 +235,9 @@ void hn_nested_losses(void) {
 #endif
 void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined) {
   struct rank* r = hn_self();
+  struct rank own = nobody;
+  const bool beside = r == &nobody; /* several such threads may be in a region at the same time */
+  if (beside) own.beside = true, hn_self_ = r = &own;
   struct team* outer = r->team;
   struct team t = {0};
   const struct rank saved = *r;
@@ -237,7 +245,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   const bool was_on = hn_on;
   hn_on = false; /* threads and their bookkeeping are not the program's */
   if (combined) t.combined = *combined, t.has_combined = true;
-  t.ranks = outer->level ? 1 : wanted ? (int)wanted : hn_team_size();
+  t.ranks = outer->level || !hn_is_first(r) ? 1 : wanted ? (int)wanted : hn_team_size();
   if (t.ranks > MOST_RANKS) t.ranks = MOST_RANKS;
   t.level = outer->level + 1;
   if (outer->level) t.outer = outer;
@@ -278,12 +286,15 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   *r = saved;
   r->sequence = s;
   if (hn_on && t.level == 1) hn_control(HN_PARALLEL_END), hn_u(parallels - 1), hn_new_item();
+  if (beside) hn_self_ = &nobody;
 }
 void GOMP_parallel(void (*f)(void*), void* d, unsigned n, unsigned flags) { (void)flags, hn_parallel(f, d, n, 0, RA, 0); }
 void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned count, unsigned flags) {
   (void)flags, hn_parallel(f, d, n, (int)count, RA, 0);
 }
 void GOMP_barrier(void) { hn_barrier(RA); }
+/* Of a region that could be cancelled: nothing is, as GOMP_cancel says. */
+bool GOMP_barrier_cancel(void) { return hn_barrier(RA), false; }
 void hn_yield(void) {
   struct rank* r = hn_self();
   const int all = hn_sharers(r);

@@ -35,6 +35,7 @@ struct rank {
   int section, sections;
   struct task implicit, *task; /* task: the explicit one that runs; null: the implicit one */
   bool live, in_single, in_loop;
+  bool beside; /* of a thread that runs beside the others, in a parallel region of its own */
   int sent_user_rank;
 };
 

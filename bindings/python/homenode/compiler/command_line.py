@@ -19,12 +19,19 @@ _PREPROCESSOR_VALUES = (
     "-iquote",
     "-idirafter",
     "-imacros",
+    "-iprefix",
+    "-iwithprefix",
+    "-iwithprefixbefore",
+    "-isysroot",
     "-MF",
     "-MT",
     "-MQ",
 )
 _LINK_VALUES = ("-L", "-l", "-T", "-u", "-z", "-e", "-Xlinker")
-_OTHER_VALUES = ("-o", "-x", "-B", "-J", "-Xassembler", "-Xpreprocessor", "-aux-info", "--param", "-wrapper", "-specs")
+_OTHER_VALUES = (
+    *("-o", "-x", "-B", "-J", "-Xassembler", "-Xpreprocessor", "-aux-info", "--param", "-wrapper", "-specs"),
+    *("--sysroot", "-dumpbase", "-dumpbase-ext", "-dumpdir"),
+)
 # Options whose value is the next word.
 _WITH_VALUE = frozenset([*_PREPROCESSOR_VALUES, *_LINK_VALUES, *_OTHER_VALUES])
 
@@ -107,14 +114,24 @@ class CommandLine:
         if option == "-c":
             self.compile_only = True
         elif option in ("-E", "-S", "-M", "-MM", "-fsyntax-only") or option.startswith(
-            ("--version", "-dump", "-print", "-v", "--help", "-###")
+            (
+                "--version",
+                "-dumpmachine",
+                "-dumpversion",
+                "-dumpfullversion",
+                "-dumpspecs",
+                "-print",
+                "-v",
+                "--help",
+                "-###",
+            )
         ):
             self.passes_through = self._only_asks = True
         elif option.startswith("-x"):
             named = words[1] if len(words) > 1 else option[2:]
             self._named = None if named == "none" else named
-        elif option == "-o":
-            self.output = Path(words[1])
+        elif option.startswith("-o"):  # also in one word with its value
+            self.output = Path(words[1] if len(words) > 1 else option[2:])
         elif option in ("-MD", "-MMD", "-MP", "-MG") or (
             option.startswith(_PREPROCESSOR_VALUES) and not option.startswith("-DM")
         ):

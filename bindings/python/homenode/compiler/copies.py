@@ -7,6 +7,7 @@
 import re
 
 _BUILTIN = re.compile(r"\b__builtin_(?P<name>mem(?:p?cpy|move|set)|__mem(?:p?cpy|move|set)_chk)\b")
+_LITERAL_OR_BUILTIN = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + _BUILTIN.pattern)
 _SCALAR = "(__builtin_constant_p(n) && (n == 1 || n == 2 || n == 4 || n == 8 || n == 16))"
 
 
@@ -36,5 +37,5 @@ def as_calls(text: str, source: str, cxx: bool, flags: list[str]) -> str:
     # As from a system header: no warnings about it. The first marker names the file that is compiled.
     marker = text.partition("\n")[0] if text.startswith("# ") else f'# 1 "{source}"'
     prelude = '# 1 "homenode-copies.h" 1 3\n' + "".join(_declaration(name, cxx, constant) for name in names)
-    calls = _BUILTIN.sub(lambda found: f"__homenode_{found['name']}", text)
+    calls = _LITERAL_OR_BUILTIN.sub(lambda found: f"__homenode_{found['name']}" if found["name"] else found[0], text)
     return f'{marker}\n{prelude}# 1 "{source}" 2\n' + (calls if text.startswith("# ") else f"{marker}\n{calls}")

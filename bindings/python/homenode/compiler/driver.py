@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from homenode.compiler import spins, stand_ins
+from homenode.compiler.archives import members_of
 from homenode.compiler.command_line import CommandLine, Source, expanded
 from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
@@ -25,6 +26,7 @@ from homenode.compiler.libraries import inputs_of, untraced
 from homenode.compiler.link_marks import SECTION, mark_of
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
+from homenode.compiler.shared_libraries import may_be_undefined, plain_library, plain_name, with_plain_soname
 from homenode.compiler.twin import with_counters
 from homenode.compiler.zero_fills import zeroed_lines
 from homenode.resources import capture_runtime
@@ -42,6 +44,7 @@ _TRACED = ("-g", "-fsanitize=thread", "-Wno-tsan")
 # gfortran takes no such options; it is told to call what it would expand.
 _CALLS_COPIES = tuple(f"-fno-builtin-{name}" for name in ("memcpy", "memmove", "mempcpy", "memset"))
 _CALLS_OF_FORTRAN = ("-mmemcpy-strategy=libcall:-1:noalign", "-mmemset-strategy=libcall:-1:noalign")
+_STATIC = ("-static", "-static-pie", "--static")
 # Options by which the linker itself prints.
 _LINKER_TELLS = {"--trace", "-t", "--verbose", "--print-map", "-M", "--print-gc-sections", "--stats"}
 
@@ -165,6 +168,11 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
     compiler, language = compiler_of(driver), source.language.text
     flags: list[str | Path] = [*line.compile]
     traced_flags = [*_TRACED]
+    if not source.language.fortran:
+        # The preprocessor has converted the text; what it made has no comments, and macros no place of their own: warnings that depend
+        # on these are no errors of the program.
+        flags = [flag for flag in line.compile if not flag.startswith(("-finput-charset", "-Werror"))]
+        traced_flags.append("-Wno-implicit-fallthrough")
     if source.language.fortran:
         # modules and included files are looked for now, beside the source first
         flags += [f"-I{folder}" for folder in (source.path.parent, *line.include_folders)]
@@ -198,8 +206,8 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         code, heads = spins.routed(assembly.read_text("latin-1"))
         counted.write_text(spins.with_hooks(with_counters(code), heads), "latin-1")
         assembly.write_text(spins.with_hooks(code, heads), "latin-1")
-        _run(*compiler, "-c", counted, "-o", twin)
         _run(*compiler, "-c", assembly, "-o", plain)
+        _assemble_counted(source, compiler, counted, twin, plain)
         notes = folder / "notes"
         notes.write_text("".join(json.dumps(_as_named(note)) + "\n" for note in rewritten.notes))
         zeroed = folder / "zeroed"
@@ -233,6 +241,19 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         _put(traced, target)
 
 
+def _assemble_counted(source: Source, compiler: Sequence[str], counted: Path, twin: Path, plain: Path) -> None:
+    """The twin's object; without counters where an `asm` of the program is written such that they do not assemble."""
+    ended = subprocess.run([*compiler, "-c", str(counted), "-o", str(twin)], stderr=subprocess.PIPE, check=False)
+    if ended.returncode == 0:
+        return
+    first = next((line for line in ended.stderr.decode(errors="replace").splitlines() if "Error" in line), "")
+    sys.stderr.write(
+        f"homenode: warning: {readable(source.path)}: its code is not counted, for it does not assemble with counters "
+        f"({first.partition(': ')[2] or 'no reason given'}); -masm=intel, for one, has them refused\n"
+    )
+    twin.write_bytes(plain.read_bytes())
+
+
 def readable(path: Path) -> str:
     """A file's name as a trace has it: text is UTF-8, other bytes are `\\xe9`."""
     return os.fsencode(path).decode("utf-8", "backslashreplace")
@@ -262,8 +283,8 @@ def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[st
     result: list[str] = []
     number, found = 0, False
     for word, path in _files_of(words):
-        if path is None:
-            result.append(word)
+        if path is None or not _is_code(path):
+            result.append(str(plain_library(path) or word) if path is not None else word)
             continue
         number += 1
         if path.suffix == ".o":
@@ -274,26 +295,28 @@ def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[st
         # an archive stays an archive: only the members that are needed are linked
         unpacked = folder / f"archive{number}"
         unpacked.mkdir()
-        _run("ar", "x", "--output", unpacked, path)
-        twins = []
-        for member in sorted(unpacked.iterdir()):
+        members, had_one = [], False
+        for place, (member_name, content) in enumerate(members_of(path)):
             number += 1
+            member = unpacked / str(place) / member_name  # several may have one name
+            member.parent.mkdir()
+            member.write_bytes(content)
             if (twin := _inner(section, member, folder, number)) is not None:
                 member.write_bytes(twin.read_bytes())
-                twins.append(member)
-        if not twins:
+                had_one = True
+            members.append(member)
+        if not had_one:
             result.append(word)
             continue
         found = True
         changed = folder / f"{number}-{path.name}"
-        changed.write_bytes(path.read_bytes())
-        _run("ar", "r", changed, *twins)
+        _run("ar", "qcs", changed, *members)
         result.append(str(changed))
     return result, found
 
 
 def _files_of(words: list[str]) -> list[tuple[str, Path | None]]:
-    """The words of a link line, `-L FOLDER` and `-l NAME` in one word, each with its object or archive if it names one."""
+    """The words of a link line, `-L FOLDER` and `-l NAME` in one word, each with its object, archive or library if it names one."""
     folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
     result: list[tuple[str, Path | None]] = []
     for word in _joined(_joined(words, "-L"), "-l"):
@@ -302,8 +325,13 @@ def _files_of(words: list[str]) -> list[tuple[str, Path | None]]:
             # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
             kinds = (word[3:],) if word[2:3] == ":" else (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
             path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
-        result.append((word, path if path.is_file() and path.suffix in (".o", ".a") else None))
+        result.append((word, path if path.is_file() and (_is_code(path) or ".so" in path.name) else None))
     return result
+
+
+def _is_code(path: Path) -> bool:
+    """Whether the linker takes code from this file: an object or a static library."""
+    return path.suffix in (".o", ".a")
 
 
 def _joined(words: list[str], option: str) -> list[str]:
@@ -363,7 +391,7 @@ def _mark(target: Path, twin: Path, timed: Path) -> None:
 def _stand_ins(inputs: list[str], line: CommandLine, driver: str, folder: Path) -> list[str]:
     """An object with what stands in for the C library's functions that these inputs call; none if they call none."""
     language = language_of("qsort.c", "cc", None)
-    called = stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None)
+    called = stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None and _is_code(path))
     if language is None or not called or "-r" in line.compile:
         return []
     made = folder / "stand_ins.o"
@@ -372,7 +400,20 @@ def _stand_ins(inputs: list[str], line: CommandLine, driver: str, folder: Path) 
     return [str(made)]
 
 
+def _without_static(line: CommandLine, driver: str) -> None:
+    """Take -static out of the line: the recording stands in for functions of the C library, which only a shared one lets it."""
+    asked = [word for word in (*line.link, *line.compile) if word in _STATIC]
+    if not asked:
+        return
+    line.link = [word for word in line.link if word not in _STATIC]
+    line.compile = [word for word in line.compile if word not in _STATIC]
+    sys.stderr.write(
+        f"homenode {driver}: warning: {asked[0]} is left out: a traced program takes the C library as a shared one\n"
+    )
+
+
 def _link(objects: list[Path], line: CommandLine, driver: str, target: Path) -> None:
+    _without_static(line, driver)
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         inputs = [*map(str, objects), *line.link]
         _link_inputs(inputs, _stand_ins(inputs, line, driver, Path(name)), line, driver, target)
@@ -384,8 +425,11 @@ def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: s
     traced = [*inputs, *own]
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
     if "-shared" in line.link:
-        # the program that loads it brings the runtime; a library has no twin of its own
-        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *traced, "-o", target)
+        # The program that loads it brings the runtime.
+        words = may_be_undefined(traced)
+        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *words, "-o", target)
+        if target.is_file():
+            _link_plain_library(inputs, line, compiler, target)
         return
     flags = [word for word in line.compile if word not in ("-MD", "-MMD")]
     read = _linked(line, *compiler, *flags, "-fsanitize=thread", f"-B{runtime}", *wraps, *traced, "-o", target)
@@ -411,6 +455,22 @@ def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: s
         )
     if twin.is_file():
         _mark(target, twin, timed)
+
+
+def _link_plain_library(inputs: list[str], line: CommandLine, compiler: Sequence[str], target: Path) -> None:
+    """What the twin and the timed program load in the place of this shared library: its code as it was, without counters."""
+    plain = plain_name(target)
+    plain.unlink(missing_ok=True)
+    flags = [word for word in line.compile if word not in ("-MD", "-MMD", "-flto")]
+    with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
+        words, found = _inner_inputs(_PLAIN, inputs, Path(name))
+        if found:
+            words = with_plain_soname(may_be_undefined(words), plain)
+            subprocess.run(
+                [*compiler, *flags, f"-L{capture_runtime()}", *words, "-o", str(plain)],
+                capture_output=True,
+                check=False,
+            )
 
 
 def _link_inner(

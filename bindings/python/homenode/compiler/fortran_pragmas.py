@@ -19,6 +19,8 @@ _LEFT = re.compile(rf"^{_TEAMS}(?:parallel\s*)?(?P<word>workshare|loop)\b", re.I
 _END = re.compile(rf"^end\s*{_TEAMS}(?:parallel\s*)?do\b", re.IGNORECASE)
 _DO = re.compile(r"^(?:\s*\d+)?\s*(?:\w+\s*:)?\s*do\b", re.IGNORECASE)
 _INCLUDE = re.compile(r"""^\s*include\s*(?P<quote>['"])(?P<file>[^'"]+)(?P=quote)\s*(?:!.*)?$""", re.IGNORECASE)
+_COMMENT = re.compile(r"^\s*(?:!(?!\$omp).*)?$", re.IGNORECASE)
+_FIXED_COMMENT = re.compile(r"^(?:[c*](?!\$omp).*|\s*(?:!(?!\$omp).*)?)$", re.IGNORECASE)
 _SENTINEL = re.compile(r"^\s*[!c*]\$omp", re.IGNORECASE | re.MULTILINE)
 _CLAUSE = " schedule(runtime)"
 _LAST_COLUMN = 72  # of fixed form
@@ -64,6 +66,14 @@ def _directive(line: str, fixed: bool, continues: bool) -> str | None:
     return re.sub(r"""^((?:[^'"!]|'[^']*'|"[^"]*")*)!.*$""", r"\1", found["text"])
 
 
+def _comments(lines: list[str], position: int, fixed: bool) -> int:
+    """How many lines from here on are blank or comments, and no directives."""
+    end = position
+    while end < len(lines) and (_FIXED_COMMENT if fixed else _COMMENT).match(lines[end]) is not None:
+        end += 1
+    return end - position
+
+
 def _with_runtime(lines: list[str], fixed: bool) -> list[str]:
     """The lines of a loop's directive, with no clause but schedule(runtime); one more if no line has room."""
     sentinel = "!$omp"
@@ -74,12 +84,13 @@ def _with_runtime(lines: list[str], fixed: bool) -> list[str]:
     whole, _ = without_schedule("\x00".join(pieces))
     pieces = whole.split("\x00") + [""] * (len(lines) - 1 - whole.count("\x00"))
     if not fixed:
-        made = [f"{sentinel} {piece.strip()} &" for piece in pieces]
-        made[-1] = made[-1].removesuffix(" &") + _CLAUSE  # lines of any length: -ffree-line-length-none
-        return made
+        # In one line, of any length (-ffree-line-length-none): none may be empty and go on.
+        joined = " ".join(piece.strip() for piece in pieces if piece.strip())
+        return [f"{sentinel} {joined}{_CLAUSE}", *["!"] * (len(lines) - 1)]
     made = [f"{sentinel}{'&' if k else ' '}{piece.strip()}" for k, piece in enumerate(pieces)]
+    made = ["!" if _FIXED_COMMENT.match(line) else piece for line, piece in zip(lines, made, strict=True)]
     for k, line in enumerate(made):
-        if len(line) + len(_CLAUSE) <= _LAST_COLUMN:
+        if line != "!" and len(line) + len(_CLAUSE) <= _LAST_COLUMN:
             made[k] += _CLAUSE
             return made
     return [*made, f"{sentinel}&{_CLAUSE}"]
@@ -107,9 +118,14 @@ def rewrite_fortran(text: str, file: str, directory: str, fixed: bool) -> Rewrit
         taken = [one]
         # A free directive goes on after `&`; a fixed one on the next line with a mark in column 6.
         while position < len(lines) and (fixed or whole.rstrip().endswith("&")):
-            more = _directive(lines[position], fixed, continues=True)
+            between = _comments(lines, position, fixed)
+            if position + between == len(lines):
+                break
+            more = _directive(lines[position + between], fixed, continues=True)
             if more is None:
                 break
+            taken += lines[position : position + between]
+            position += between
             if not fixed:
                 whole, more = whole.rstrip()[:-1], re.sub(r"^\s*&", "", more)
             whole += " " + more

@@ -16,7 +16,7 @@ _SCAN = re.compile(r"\breduction\s*\(\s*inscan\b")  # such a loop takes no sched
 _ATTRIBUTE = re.compile(
     r"\[\[\s*(?:using\s+omp\s*:\s*|omp\s*::\s*)(?:directive|sequence)\s*\([^]]*?\b(?P<word>for|loop|sections|single)\b"
 )
-_SCHEDULE = re.compile(r",?\s*\bschedule[\s\0]*\((?P<schedule>[^()]*(?:\([^()]*\)[^()]*)*)\)", re.IGNORECASE)
+_SCHEDULE = re.compile(r",?\s*\bschedule[\s\0]*\(", re.IGNORECASE)
 
 
 @dataclass
@@ -31,14 +31,47 @@ class Rewritten:
     )  # file, line and words of worksharing that stays as it is
 
 
+def _closed(text: str, begin: int) -> int:
+    """The place behind the parenthesis that closes the one before `begin`; the text's end if none does."""
+    depth = 1
+    for place in range(begin, len(text)):
+        depth += {"(": 1, ")": -1}.get(text[place], 0)
+        if depth == 0:
+            return place + 1
+    return len(text)
+
+
 def without_schedule(clauses: str) -> tuple[str, str | None]:
     """A directive without its schedule clause, and that clause in small letters without spaces."""
     schedule = _SCHEDULE.search(clauses)
     if schedule is None:
         return clauses, None
-    return _SCHEDULE.sub(lambda clause: "\0" * clause[0].count("\0"), clauses), re.sub(
-        r"[\s\0]+", "", schedule["schedule"]
-    ).lower()
+    end = _closed(clauses, schedule.end())
+    breaks = "\0" * clauses.count("\0", schedule.start(), end)
+    inner = re.sub(r"[\s\0]+", "", clauses[schedule.end() : end - 1]).lower()
+    return clauses[: schedule.start()] + breaks + clauses[end:], inner
+
+
+_NEST = 200  # lines behind a directive that may hold the loops of its nest
+_HEADER = re.compile(r"\bfor\s*\(")
+_VARIABLE = re.compile(r"(\w+)\s*=(?!=)")
+
+
+def _triangular(text: str, loops: int) -> bool:
+    """Whether the bounds of one of the loops that begin here depend on one further out: such a nest takes no schedule."""
+    outer: list[str] = []
+    place = 0
+    for _ in range(loops):
+        if (header := _HEADER.search(text, place)) is None:
+            return False
+        place = _closed(text, header.end())
+        inside = text[header.end() : place]
+        if (variable := _VARIABLE.search(inside)) is None:
+            return False
+        if any(re.search(rf"\b{name}\b", inside[variable.end() :]) for name in outer if name != variable[1]):
+            return True
+        outer.append(variable[1])
+    return False
 
 
 def rewrite(preprocessed: str, directory: str) -> Rewritten:
@@ -81,12 +114,18 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             left.append((file, first, "reduction(inscan, …)"))
             out.append(text + "\n" * extra)
             continue
+        clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
+        collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
+        deep = int(collapse[1]) if collapse else 1
+        if deep > 1 and _triangular("\n".join(lines[position : position + _NEST]), deep):
+            left.append((file, first, f"collapse({deep}) of loops whose bounds depend on each other"))
+            out.append(text + "\n" * extra)
+            continue
         if loop["word"] == "loop":  # of a team it is a loop whose iterations may come in any order
             made = "distribute parallel for" if loop["teams"] else "for"
             text = _BIND.sub("", re.sub(r"\bloop\b", made, text, count=1))
         clauses = _PRAGMA.match(text)["text"]  # type: ignore[index]
         stripped, schedule = without_schedule(text)
-        collapse = re.search(r"\bcollapse\s*\(\s*(\d+)\s*\)", clauses)
         waiting = {
             "file": file,
             "directory": directory,
@@ -97,7 +136,7 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
             "nowait": loop["device"] is None and re.search(r"\bnowait\b", clauses) is not None,
             "ordered": re.search(r"\bordered\b", clauses) is not None,
             "reduction": re.search(r"\breduction\s*\(", clauses) is not None,
-            "collapse": int(collapse[1]) if collapse else 1,
+            "collapse": deep,
         }
         notes.append(waiting)
         out.append(stripped.rstrip() + " schedule(runtime)" + "\n" * extra)

@@ -153,6 +153,11 @@ class _Blocks:
         self.all: list[_Block] = []
         self._open = False
 
+    @property
+    def is_open(self) -> bool:
+        """Whether a block has begun and not ended."""
+        return self._open
+
     def end(self) -> str:
         """The label behind the block that has not ended yet."""
         if not self._open:
@@ -220,25 +225,49 @@ class _Repeats:
             block.mix[name] = min(block.mix[name] + value * math.prod(self._times), _MOST_OF_A_BLOCK)
 
 
+class _Sections:
+    """In which kind of section the lines lie. An `asm` may put some elsewhere and come back (.pushsection, .previous)."""
+
+    def __init__(self) -> None:
+        self.in_text = self.in_debug = False
+        self._before = (False, False)
+        self._pushed: list[tuple[tuple[bool, bool], tuple[bool, bool]]] = []
+
+    def take(self, directive: str) -> None:
+        """A directive that changes the section."""
+        now = (self.in_text, self.in_debug)
+        if directive.startswith(".popsection"):
+            now, self._before = self._pushed.pop() if self._pushed else (now, self._before)
+        elif directive.startswith(".previous"):
+            now, self._before = self._before, now
+        else:
+            if directive.startswith(".pushsection"):
+                self._pushed.append((now, self._before))
+            self._before = now
+            now = (directive.startswith(".text") or ".text" in directive, ".debug_" in directive)
+        self.in_text, self.in_debug = now
+
+
 def with_counters(assembly: str) -> str:
     """The assembly with what notes each basic block before it, hooks at calls, and tables of both; without debug information."""
     out: list[str] = []
     blocks = _Blocks()
     defined, functions = _defined(assembly)
     calls = _Calls(defined)
-    places, repeats = SourcePlaces(), _Repeats()
-    in_text = starts = in_asm = in_debug = False
+    places, repeats, sections = SourcePlaces(), _Repeats(), _Sections()
+    starts = in_asm = False
     for line in assembly.splitlines(keepends=True):
         stripped = line.strip()
         if places.take(stripped):
             continue
         in_asm = stripped == "#APP" or (in_asm and stripped != "#NO_APP")
         if _SECTION.match(stripped):
-            in_text = stripped.startswith(".text") or ".text" in stripped
-            in_debug = ".debug_" in stripped
-            out.append(blocks.end())
+            starts = starts or (in_asm and blocks.is_open)  # what the `asm` comes back to
+            out.append(blocks.end() if sections.in_text else "")
+            sections.take(stripped)
+        in_text = sections.in_text
         # gcc says what the symbols behind the debug information are before it leaves the section.
-        if in_debug and not stripped.startswith(_ATTRIBUTES):
+        if sections.in_debug and not stripped.startswith(_ATTRIBUTES):
             continue
         label = _LABEL.match(stripped)
         if in_asm and in_text and repeats.begins(stripped) and starts:
