@@ -56,6 +56,7 @@ NextWork::Found NextWork::look_in_serial(std::size_t t) {
   ++thread.execution;
   if (!thread.is_created) return Found::next_place;
   thread.execution = workload.executions.size();
+  thread.has_ended = true;
   parts_.sync.end_thread(t);
   return Found::none;
 }

@@ -2,6 +2,7 @@
 
 #include <optional>
 
+#include "sim/base/errors.hpp"
 #include "sim/loop/barrier.hpp"
 #include "sim/loop/constructs.hpp"
 
@@ -14,7 +15,18 @@ TeamEvents::TeamEvents(Threads& threads, Executions& executions, TaskEvents& tas
       accounts_{accounts},
       costs_{team_costs(threads.in.machine, threads.cores())} {}
 
+// All threads make up the team, so that none may be in a routine of its own.
+void TeamEvents::check_all_are_there(RegionId region) const {
+  for (std::size_t t = 0; t < threads_.size(); ++t) {
+    if (!threads_[t].is_created || threads_[t].has_ended) continue;
+    throw UsageError("thread " + std::to_string(t) + ", which the program created itself, has not ended where a team begins region '" +
+                     threads_.in.workload.regions[region.index()].label +
+                     "'; allowed: parallel regions of OpenMP while no created thread is there");
+  }
+}
+
 void TeamEvents::fork(std::size_t first) {
+  check_all_are_there(threads_.in.workload.executions[first].region);
   overhead_ += costs_.fork;
   const RegionId region = threads_.in.workload.executions[first].region;
   accounts_.shares().fork(region, threads_.now, threads_.now + costs_.fork);

@@ -13,7 +13,8 @@ public:
   // All must outlive it. What forks and barriers cost depends on where the threads are at this moment.
   TeamEvents(Threads&, Executions&, TaskEvents&, TimeAccounts&);
 
-  // The first thread comes to a construct, whose first execution this is: all of the team begin it.
+  // The first thread comes to a construct, whose first execution this is: all of the team begin it. Throws UsageError if one of them is
+  // in a routine that the program created it for.
   void fork(std::size_t first);
   // The thread comes to the barrier, or has nothing left to do at it: true if all go on from it now or, where the construct ends, the
   // first thread does. They are all there, and no task is left.
@@ -22,6 +23,7 @@ public:
   Time overhead() const { return overhead_; }  // forks, barriers and reductions, in which nobody works
 
 private:
+  void check_all_are_there(RegionId) const;
   Time barrier_time(std::size_t last);
   void leave_barrier(std::size_t t, Time release, bool construct_ends);
 

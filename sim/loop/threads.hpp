@@ -37,6 +37,7 @@ struct Thread : ItemsInHand {
   ThreadStateMachine state;
   TeamRole role = TeamRole::outside;
   bool is_created = false;         // by the program: it runs one execution of its own
+  bool has_ended = false;          // of one that is created
   std::size_t execution = 0;       // where it is in the program
   std::int64_t running_until = 0;  // end of the slice that runs; equal to `next` when that is a stretch of one iteration
   std::uint64_t reached = 0;       // where the stretch ends
