@@ -47,6 +47,7 @@ std::shared_ptr<const CodeCycles> with_core_factors(std::shared_ptr<const CodeCy
                        std::to_string(changed->regions.size() - 1));
     RegionCycles& cycles = changed->regions[region];
     cycles.cycles *= factor, cycles.mispredictions *= factor, cycles.resolution *= factor;
+    cycles.units.scale(factor);
   }
   return changed;
 }

@@ -206,6 +206,7 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
                      .resolution = block.at("resolution"),
                      .wide_256 = block.at("wide_256"),
                      .wide_512 = block.at("wide_512"),
+                     .busiest = block.at("busiest"),
                      .loads = block.at("loads"),
                      .waited = block.at("waited")};
   }
@@ -217,6 +218,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     double instructions = 0, known_instructions = 0, cycles = 0, of_calls = 0, mispredictions = 0, resolution = 0;
     double in_sequences = 0, loads = 0;  // instructions
     WideInstructions wide{};
+    SharedUnits units{};
   };
   const ExecutedCode& code = workload.executed;
   const std::vector<bool> calls = calls_that_count(code);
@@ -230,6 +232,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     if (blocks[count.block].is_known()) {
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
+      sum.units.add(count.executions * blocks[count.block].cycles, blocks[count.block].busiest);
       sum.resolution += count.mispredictions * blocks[count.block].resolution;
       sum.wide.add(count.executions, block, blocks[count.block]);
       sum.loads += count.executions * blocks[count.block].loads;
@@ -242,10 +245,12 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
         count.executions * (has_code(called) ? std::max(blocks[block.calls - 1].cycles, 0.0) : called.nanoseconds * 1e-9 * code.host_hertz);
   }
   CodeCycles result;
-  for (const Sum& sum : sums) {
+  for (Sum& sum : sums) {
     RegionCycles& region = result.regions.emplace_back();
     if (sum.known_instructions <= 0) continue;
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
+    sum.units.scale(1 / sum.known_instructions);
+    region.units = sum.units;
     region.mispredictions = sum.mispredictions / sum.instructions;
     region.resolution = sum.resolution / sum.instructions;
     if (sum.in_sequences > 0) region.loads = sum.loads / sum.in_sequences;

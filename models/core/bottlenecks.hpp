@@ -16,10 +16,14 @@ struct CoreActivity {
   std::uint64_t waits_for_data = 0;  // cycles in which instructions waited for registers or for a store
   std::uint64_t waits_for_ports = 0;
   std::uint64_t waits_for_code = 0;  // cycles in which the front end had not yet found what follows a taken branch
+  double fetching = 0;               // cycles that the front end takes to hand the code over, where it is known
   std::map<unsigned, double> busy;   // by LLVM's resource: cycles of use that began
 
   void add(const CoreActivity&);
 };
+
+// The largest share of the cycles in which a unit, or the front end, is in use; 1 where one of them is the bottleneck.
+double busiest_share(const CoreActivity&, const llvm::MCSchedModel&);
 
 // "front end", "port NAME", or "latency", also where a full buffer hides what is waited for.
 std::string bottleneck(const CoreActivity&, const llvm::MCSchedModel&);

@@ -38,10 +38,23 @@ struct Delays {
   double mean() const { return wrong > 0 ? cycles / static_cast<double>(wrong) : 0; }
 };
 
+// Of the busiest unit, by the cycles of the windows.
+struct Shares {
+  double sum = 0, cycles = 0;
+  void add(double share, std::uint64_t duration) {
+    // A block that retires with the one before takes no cycle, and counts where there is nothing else.
+    sum += share * (static_cast<double>(duration) + nothing);
+    cycles += static_cast<double>(duration) + nothing;
+  }
+  double mean() const { return cycles > 0 ? sum / cycles : 0; }
+  static constexpr double nothing = 1e-6;
+};
+
 struct BlockSums {
   Sum measured, warm_up;
   Delays delays;
   double loads = 0, waited = 0;
+  Shares shares;
   CoreActivity steady, whole;
 };
 
@@ -98,8 +111,17 @@ private:
     }
   }
 
+  // Of what overlaps, that is of the window as a whole.
+  double busiest_share_of(const WindowTimes& times) const {
+    CoreActivity steady, whole;
+    for (const auto& [id, activity] : times.steady) steady.add(activity);
+    for (const auto& [id, activity] : times.whole) whole.add(activity);
+    return busiest_share(steady.cycles > 0 ? steady : whole, target_.model());
+  }
+
   // For so many of the places.
   void add(const WindowOfBlocks& window, const WindowTimes& times, std::uint64_t count, std::uint64_t places) {
+    const double busiest = busiest_share_of(times);
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       BlockSums& sums = sums_[window.blocks[index]->id];
       const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
@@ -108,6 +130,7 @@ private:
         sums.measured.add(duration, count * places);
       else if (index > 0)
         sums.warm_up.add(duration, count * places);
+      sums.shares.add(busiest, duration * count * places);
     }
     for (std::uint64_t place = 0; place < places; ++place) {
       for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
@@ -178,7 +201,8 @@ private:
             .waited = sums.waited / static_cast<double>(sum.executions),
             .instructions = block.instructions.size(),
             .wide_256 = asking_for(VectorWidth::bits_256, block),
-            .wide_512 = asking_for(VectorWidth::bits_512, block)};
+            .wide_512 = asking_for(VectorWidth::bits_512, block),
+            .busiest = sums.shares.mean()};
   }
 
   CoreTarget target_;
@@ -204,7 +228,7 @@ std::string core_times_json(const CoreRequest& request, const BlockTimes& times)
     blocks[std::to_string(id)] = {{"cycles", time.cycles},     {"alone", time.alone},           {"executions", time.executions},
                                   {"bound", time.bound},       {"resolution", time.resolution}, {"instructions", time.instructions},
                                   {"wide_256", time.wide_256}, {"wide_512", time.wide_512},     {"loads", time.loads},
-                                  {"waited", time.waited}};
+                                  {"waited", time.waited},     {"busiest", time.busiest}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

@@ -33,12 +33,16 @@ public:
     for (; next_taken_ < taken_.size() && reference.getSourceIndex() == taken_[next_taken_].instruction; ++next_taken_) {
       const std::uint64_t earliest = cycle_ > targets_.ahead ? cycle_ - targets_.ahead : 0;
       found_ = std::max(found_, static_cast<double>(earliest)) + taken_[next_taken_].cycles;
+      fetching_ += taken_[next_taken_].cycles;
     }
     return moveToTheNextStage(reference);
   }
 
   // In the cycle that ends: whether what follows a taken branch had not been found.
   bool looks_for_code() const { return !waits_ && cycle_ >= resumes_ && static_cast<double>(cycle_) < found_; }
+
+  // Cycles that the front end takes for the code so far, up to the last taken branch.
+  double fetching() const { return fetching_; }
 
   using HWEventListener::onEvent;
   // Executed instructions are told before this stage's cycle begins: the stages behind it begin theirs first.
@@ -58,6 +62,7 @@ private:
   std::size_t next_ = 0, next_taken_ = 0;
   bool waits_ = false;
   std::uint64_t cycle_ = 0, resumes_ = 0;
+  double fetching_ = 0;
   double found_ = 0;  // the cycle from which the code behind the last taken branch can come
 };
 

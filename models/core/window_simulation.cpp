@@ -67,6 +67,8 @@ public:
   void onCycleEnd() override {
     now_.cycles = 1;
     now_.waits_for_code = fetch_ != nullptr && fetch_->looks_for_code() ? 1 : 0;
+    now_.fetching = fetch_ != nullptr ? fetch_->fetching() - fetched_ : 0;
+    fetched_ += now_.fetching;
     whole_[turn_of_cycle_]->add(now_);
     if (turn_of_cycle_ >= times_.measured_from && dispatched_ < stream_.instructions.size()) steady_[turn_of_cycle_]->add(now_);
     now_ = {};
@@ -99,6 +101,7 @@ private:
   std::vector<CoreActivity*> whole_, steady_;  // by execution, and of none
   CoreActivity after_, now_;
   std::uint64_t cycle_ = 0, retired_ = 0, dispatched_ = 0;
+  double fetched_ = 0;
   std::size_t turn_ = 0, turn_of_cycle_ = 0;
 };
 

@@ -2,6 +2,8 @@
 // the blocks that ran.
 #pragma once
 
+#include <algorithm>
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -11,9 +13,36 @@
 
 namespace homenode {
 
+// Cycles of code, by the share of them in which its busiest unit, or the front end, is in use: that is what a core's two hardware threads
+// share. Where others leave a thread's units 1/slowdown of their capacity, code whose busiest unit is in use for a share u of its time
+// takes u * slowdown of this time, or, where that is less, as long as alone: chains of latencies do not mind.
+class SharedUnits {
+public:
+  void add(double cycles, double share) {
+    Code& code = by_share_[std::min(by_share_.size() - 1, static_cast<std::size_t>(std::max(share, 0.0) * by_share_.size()))];
+    code.cycles += cycles, code.busy += cycles * share;
+  }
+  void scale(double factor) {
+    for (Code& code : by_share_) code.cycles *= factor, code.busy *= factor;
+  }
+  // Cycles more beside others.
+  double lost(double slowdown) const {
+    double more = 0;
+    for (const Code& code : by_share_) more += std::max(0.0, code.busy * slowdown - code.cycles);
+    return more;
+  }
+
+private:
+  struct Code {
+    double cycles = 0, busy = 0;
+  };
+  std::array<Code, 16> by_share_{};
+};
+
 // Of one region, each by the instructions of its instrumented code; a region without a core model has 0 cycles.
 struct RegionCycles {
   double cycles = 0;          // of its blocks, and of what they call in libraries
+  SharedUnits units{};        // of its blocks
   double mispredictions = 0;  // of branches
   double resolution = 0;      // cycles that these take longer than one whose condition was just computed; negative: less long
   double loads = -1;          // instructions that load what no store has just written, but for the stack and constants; negative: not known

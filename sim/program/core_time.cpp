@@ -18,7 +18,8 @@ double core_seconds(const WorkCounts& work, const RegionCycles* code, const Mach
   const double wrong = machine.core.misprediction > 0
                            ? std::max(0.0, code->mispredictions * machine.core.misprediction + code->resolution * machine.core.block_time)
                            : 0;
-  return work.instructions * (code->cycles * machine.core.block_time + wrong) / machine.clock.hertz();
+  const double cycles = code->cycles + code->units.lost(machine.core.smt_slowdown);
+  return work.instructions * (cycles * machine.core.block_time + wrong) / machine.clock.hertz();
 }
 
 double loading_instructions(const WorkCounts& work, const RegionCycles* code) {

@@ -16,6 +16,7 @@ from homenode.compiler.fortran_pragmas import rewrite_fortran
 from homenode.compiler.pragmas import rewrite, without_schedule
 from homenode.compiler.shared_libraries import may_be_undefined, with_plain_soname
 from homenode.compiler.twin import with_counters
+from homenode.errors import UsageError
 from streams import compile_with
 
 _C = """
@@ -294,5 +295,5 @@ def test_parallel_regions_of_several_threads_at_a_time(tmp_path: Path) -> None:
     assert run(tmp_path / "b") == "19999"
     capture(command=[tmp_path / "b"], output=tmp_path / "b.hnt")
     replay = CliRunner().invoke(homenode, ["replay", str(tmp_path / "b.hnt"), "--machine", "xeon-x5550-2s"])
-    assert replay.exit_code == 2
-    assert "which the program created itself, has not ended where a team begins region 'part#0'" in replay.output
+    assert isinstance(replay.exception, UsageError)
+    assert "thread 1, which the program created itself, has not ended where a team begins" in str(replay.exception)

@@ -33,6 +33,7 @@ public:
 
   std::vector<native::MeasuringStep> all() {
     core();
+    other_thread();
     latencies();
     translation();
     bandwidths();
@@ -70,6 +71,16 @@ private:
         found(figure::throughput(kind.name), kind.per_second.value, Kind::rate);
       if (const double wrong = native::misprediction_nanoseconds(10 * r); wrong > 0) found(figure::misprediction, wrong, Kind::time);
     });
+  }
+
+  void other_thread() {
+    pinned("what others leave of a core", [r = repeats_](const Found& found) {
+      for (const native::UnitTime& time : native::unit_times(400 * r)) {
+        found(figure::unit_mean(time.kind), time.mean, Kind::other);
+        found(figure::unit_least(time.kind), time.least, Kind::time);
+      }
+    });
+    steps_.back().of_others = true;
   }
 
   void latencies() {

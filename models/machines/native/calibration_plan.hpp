@@ -77,6 +77,9 @@ inline std::string reread(const std::string& set, unsigned streams, unsigned add
   return "streams read again/" + set + "/" + std::to_string(streams) + "/" + std::to_string(additions);
 }
 inline std::string throughput(const std::string& kind) { return "instructions a second/" + kind; }
+// Cycles of one kind of work beside what others do on the core's second thread: the mean, and the least.
+inline std::string unit_mean(const std::string& kind) { return "a core beside others/" + kind; }
+inline std::string unit_least(const std::string& kind) { return "a core beside others/" + kind + ", least"; }
 inline std::string barrier(std::size_t threads) { return "barrier/" + std::to_string(threads); }
 inline std::string wakeup(double idle_microseconds) { return "wake-up/" + std::to_string(std::lround(idle_microseconds)); }
 // Of memory on node `to` for a core of node `from`; what all cores of a socket read of another one's nodes. Numbers of the description.

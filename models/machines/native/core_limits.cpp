@@ -143,11 +143,32 @@ void streaming_lines(DescribedFields& fields, const Machine& machine, const Host
 
 }  // namespace
 
+namespace {
+
+// On average of the kinds of work. The least time is that of all passes: one may have no moment in which nobody else is there.
+void other_thread(DescribedFields& fields, const HostFigures& host) {
+  native::Spread slowdown;
+  const std::vector<std::string> kinds{"integer", "load", "dispatch"};
+  for (const std::string& kind : kinds) {
+    const native::Spread mean = host.of(figure::unit_mean(kind));
+    if (mean.passes == 0) return;
+    const double least = host.figures.of(figure::unit_least(kind), {.within = 0}).low * static_cast<double>(kinds.size());
+    if (slowdown.passes == 0) slowdown = mapped(mean, [](double) { return 0; });
+    slowdown.value += mean.value / least, slowdown.low += mean.low / least, slowdown.high += mean.high / least;
+  }
+  slowdown = mapped(slowdown, [](double value) { return std::clamp(value, 1.0, 4.0); });
+  fields.set("core.smt_slowdown", slowdown, DescribedFields::number_text,
+             "additions, loads and no-operations that do not wait for each other: the mean of their times over the least");
+}
+
+}  // namespace
+
 void describe_core_limits(DescribedFields& fields, const MachineFile& file, const HostFigures& host) {
   streams(fields, file.machine, host);
   strides(fields, file.machine, host);
   trigger(fields, file.machine, host);
   streaming_lines(fields, file.machine, host);
+  other_thread(fields, host);
 }
 
 }  // namespace homenode

@@ -132,12 +132,13 @@ Figures measure_in_passes(const std::vector<MeasuringStep>& steps, const Settlin
         environment.progress("pass " + std::to_string(pass + 1) + " of at most " + std::to_string(limits.most_passes) + ": " +
                              steps[s].name);
       std::vector<std::tuple<std::string, double, Kind>> found;
-      double others = environment.others ? without_others(environment, steps[s]) : 0;
+      const bool asks = environment.others && !steps[s].of_others;
+      double others = asks ? without_others(environment, steps[s]) : 0;
       const Usage before = environment.usage();
       steps[s].measure([&](const std::string& name, double value, Kind kind) { found.emplace_back(name, value, kind); });
       Usage meanwhile = environment.usage() - before;
       if (steps[s].switches_threads) meanwhile.involuntary_switches = 0;
-      if (environment.others) others = std::max(others, environment.others(steps[s]));
+      if (asks) others = std::max(others, environment.others(steps[s]));
       std::string disturbed = disturbance({}, meanwhile);
       if (disturbed.empty() && others > most_other_thread_share)
         disturbed = "others had work on its cores in " + percent(others) + " of the probes before or after it";

@@ -59,6 +59,7 @@ struct MeasuringStep {
   std::function<void(const Found&)> measure;
   bool switches_threads = false;    // by itself: that threads lose their processor is no sign of others
   std::vector<unsigned> cpus = {};  // on which it runs; empty: all
+  bool of_others = false;           // it measures what others do: that they work does not disturb it, nor does it wait for them to go
 };
 struct MeasuringEnvironment {
   // Told "pass 3 of at most 15: NAME" before each step of each pass; may be empty.

@@ -1,7 +1,11 @@
 #include "models/machines/native/other_thread.hpp"
 
 #include <algorithm>
+#include <array>
+#include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <utility>
 
 #include "models/machines/native/measuring.hpp"
 
@@ -21,15 +25,66 @@ void additions() {
   std::uint64_t left = rounds / 16, sum = 1;
   asm volatile("1: .rept 16\n add %1, %1\n .endr\n dec %0\n jnz 1b" : "+r"(left), "+r"(sum) : : "cc");
 }
+// Twelve additions of six registers, loads of half a first level, as programs have data there, no-operations: each as many as a core can
+// take at once.
+constexpr std::size_t loaded_bytes = 16 << 10;
+void independent_additions() {
+  std::uint64_t left = rounds / 2;
+  asm volatile(
+      ".p2align 6\n1: .rept 2\n add $1, %%rax\n add $1, %%rcx\n add $1, %%rdx\n add $1, %%r8\n add $1, %%r9\n add $1, %%r10\n .endr\n"
+      " dec %0\n jnz 1b"
+      : "+r"(left)
+      :
+      : "rax", "rcx", "rdx", "r8", "r9", "r10", "cc");
+}
+void independent_loads() {
+  alignas(64) static const std::array<std::byte, loaded_bytes> data{};
+  const std::byte* const end = data.data() + data.size();
+  for (unsigned pass = 0; pass < rounds / (loaded_bytes / 256); ++pass) {
+    const std::byte* at = data.data();
+    asm volatile("1: mov (%0), %%rax\n mov 64(%0), %%rcx\n mov 128(%0), %%rdx\n mov 192(%0), %%r8\n add $256, %0\n cmp %1, %0\n jne 1b"
+                 : "+r"(at)
+                 : "r"(end)
+                 : "rax", "rcx", "rdx", "r8", "cc", "memory");
+  }
+}
+void no_operations() {
+  std::uint64_t left = rounds / 2;
+  asm volatile(".p2align 6\n1: .rept 12\n nop\n .endr\n dec %0\n jnz 1b" : "+r"(left) : : "cc");
+}
 // Cores that issue four such and take a branch in each cycle: Intel's since Haswell, AMD's since Zen.
 bool can_tell() { return __builtin_cpu_supports("avx2") && !__builtin_cpu_is("amdfam15h"); }
 #else
 void slots() {}
 void additions() {}
+void independent_additions() {}
+void independent_loads() {}
+void no_operations() {}
 bool can_tell() { return false; }
 #endif
 
+constexpr double cycles_of_chain = rounds / 16 * 16;  // of additions(), which take a cycle each
+
 }  // namespace
+
+std::vector<UnitTime> unit_times(unsigned samples) {
+  if (!can_tell() || samples == 0) return {};
+  std::vector<UnitTime> times;
+  for (const auto& [kind, work] :
+       {std::pair{"integer", &independent_additions}, std::pair{"load", &independent_loads}, std::pair{"dispatch", &no_operations}}) {
+    struct Seconds {
+      double sum = 0, least = std::numeric_limits<double>::infinity();
+      void add(double seconds) { sum += seconds, least = std::min(least, seconds); }
+    } of_work, of_chain;
+    for (unsigned sample = 0; sample < samples; ++sample) {
+      of_work.add(seconds_of(*work));
+      of_chain.add(seconds_of(additions));
+    }
+    times.push_back(
+        {.kind = kind, .mean = of_work.sum / of_chain.sum * cycles_of_chain, .least = of_work.least / of_chain.least * cycles_of_chain});
+  }
+  return times;
+}
 
 double other_thread_share(const std::vector<unsigned>& cpus, unsigned probes) {
   if (!can_tell()) return 0;

@@ -16,4 +16,13 @@ inline constexpr double most_other_thread_share = 0.1;
 // two cycles, and the chain as long as before.
 double other_thread_share(const std::vector<unsigned>& cpus, unsigned probes);
 
+// What others on the core's other thread leave of a unit to the calling thread: cycles that one kind of work takes, by a chain of
+// additions beside it, which take a cycle each whoever works.
+struct UnitTime {
+  const char* kind;            // "integer", "load", "dispatch"
+  double mean = 0, least = 0;  // of all samples
+};
+// Of the kinds that a core has most to do with, from so many samples of 5 us each in turn; nothing on others than x86-64.
+std::vector<UnitTime> unit_times(unsigned samples);
+
 }  // namespace homenode::native

@@ -17,16 +17,16 @@ from pathlib import Path
 from typing import Any
 
 from homenode.compiler import spins, stand_ins
-from homenode.compiler.archives import members_of
 from homenode.compiler.command_line import CommandLine, Source, expanded
 from homenode.compiler.copies import as_calls
 from homenode.compiler.fortran_pragmas import included, rewrite_fortran, without_markers
 from homenode.compiler.languages import compiler_of, language_of, refusal_of
 from homenode.compiler.libraries import inputs_of, untraced
+from homenode.compiler.link_inputs import files_of, inner_inputs, is_code
 from homenode.compiler.link_marks import SECTION, mark_of
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
-from homenode.compiler.shared_libraries import may_be_undefined, plain_library, plain_name, with_plain_soname
+from homenode.compiler.shared_libraries import may_be_undefined, plain_name, with_plain_soname
 from homenode.compiler.twin import with_counters
 from homenode.compiler.zero_fills import zeroed_lines
 from homenode.resources import capture_runtime
@@ -268,83 +268,6 @@ def _as_named(note: dict[str, Any]) -> dict[str, Any]:
     return {**note, "file": _named(note["file"]), "directory": readable(Path(note["directory"]))}
 
 
-def _inner(section: str, object_file: Path, folder: Path, number: int) -> Path | None:
-    """The object that travels in a section of this one."""
-    twin = folder / f"inner{number}.o"
-    ended = subprocess.run(
-        ["objcopy", "-O", "binary", f"--only-section={section}", "--set-section-flags", f"{section}=alloc",
-         str(object_file), str(twin)], capture_output=True, check=False,
-    )  # fmt: skip
-    return twin if ended.returncode == 0 and twin.exists() and twin.stat().st_size else None
-
-
-def _inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[str], bool]:
-    """The link line with each traced object, also those in archives, replaced by the one in this section; whether any had one."""
-    result: list[str] = []
-    number, found = 0, False
-    for word, path in _files_of(words):
-        if path is None or not _is_code(path):
-            result.append(str(plain_library(path) or word) if path is not None else word)
-            continue
-        number += 1
-        if path.suffix == ".o":
-            twin = _inner(section, path, folder, number)
-            found |= twin is not None
-            result.append(str(twin or path))
-            continue
-        # an archive stays an archive: only the members that are needed are linked
-        unpacked = folder / f"archive{number}"
-        unpacked.mkdir()
-        members, had_one = [], False
-        for place, (member_name, content) in enumerate(members_of(path)):
-            number += 1
-            member = unpacked / str(place) / member_name  # several may have one name
-            member.parent.mkdir()
-            member.write_bytes(content)
-            if (twin := _inner(section, member, folder, number)) is not None:
-                member.write_bytes(twin.read_bytes())
-                had_one = True
-            members.append(member)
-        if not had_one:
-            result.append(word)
-            continue
-        found = True
-        changed = folder / f"{number}-{path.name}"
-        _run("ar", "qcs", changed, *members)
-        result.append(str(changed))
-    return result, found
-
-
-def _files_of(words: list[str]) -> list[tuple[str, Path | None]]:
-    """The words of a link line, `-L FOLDER` and `-l NAME` in one word, each with its object, archive or library if it names one."""
-    folders = [Path(word[2:]) for word in _joined(words, "-L") if word.startswith("-L")]
-    result: list[tuple[str, Path | None]] = []
-    for word in _joined(_joined(words, "-L"), "-l"):
-        path = Path(word)
-        if word.startswith("-l"):
-            # as the linker looks: a shared library in an earlier folder, or beside the archive, comes first
-            kinds = (word[3:],) if word[2:3] == ":" else (f"lib{word[2:]}.so", f"lib{word[2:]}.a")
-            path = next((place / kind for place in folders for kind in kinds if (place / kind).is_file()), path)
-        result.append((word, path if path.is_file() and (_is_code(path) or ".so" in path.name) else None))
-    return result
-
-
-def _is_code(path: Path) -> bool:
-    """Whether the linker takes code from this file: an object or a static library."""
-    return path.suffix in (".o", ".a")
-
-
-def _joined(words: list[str], option: str) -> list[str]:
-    """The words with `-L FOLDER` written as `-LFOLDER`."""
-    result: list[str] = []
-    for word in words:
-        if result and result[-1] == option:
-            result[-1] += word
-        else:
-            result.append(word)
-    return result
-
-
 def _linked(line: CommandLine, *words: str | Path) -> list[str]:
     """Link, and tell which files the linker read."""
     ended = subprocess.run([*(str(word) for word in words), "-Wl,--trace,--trace"], stdout=subprocess.PIPE, check=False)
@@ -391,7 +314,7 @@ def _mark(target: Path, twin: Path, timed: Path) -> None:
 def _stand_ins(inputs: list[str], line: CommandLine, driver: str, folder: Path) -> list[str]:
     """An object with what stands in for the C library's functions that these inputs call; none if they call none."""
     language = language_of("qsort.c", "cc", None)
-    called = stand_ins.are_called(path for _, path in _files_of(inputs) if path is not None and _is_code(path))
+    called = stand_ins.are_called(path for _, path in files_of(inputs) if path is not None and is_code(path))
     if language is None or not called or "-r" in line.compile:
         return []
     made = folder / "stand_ins.o"
@@ -463,7 +386,7 @@ def _link_plain_library(inputs: list[str], line: CommandLine, compiler: Sequence
     plain.unlink(missing_ok=True)
     flags = [word for word in line.compile if word not in ("-MD", "-MMD", "-flto")]
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
-        words, found = _inner_inputs(_PLAIN, inputs, Path(name))
+        words, found = inner_inputs(_PLAIN, inputs, Path(name))
         if found:
             words = with_plain_soname(may_be_undefined(words), plain)
             subprocess.run(
@@ -478,7 +401,7 @@ def _link_inner(
 ) -> str:
     """Link the objects that travel in a section; what the linker said where it could not."""
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
-        words, found = _inner_inputs(section, inputs, Path(name))
+        words, found = inner_inputs(section, inputs, Path(name))
         if not found:
             return ""
         # libgomp stays out: the empty archive of the runtime's folder stands for it, the shims come from the runtime's part.

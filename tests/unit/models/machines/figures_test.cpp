@@ -152,6 +152,21 @@ TEST(Passes, AStepThatWaitsInVainSaysThatOthersWereThere) {
   EXPECT_THAT(figures.of("work", limits).disturbance, HasSubstr("others had work on its cores in 40 % of the probes"));
 }
 
+TEST(Passes, AStepThatMeasuresOthersIsNotDisturbedByThem) {
+  unsigned asked = 0;
+  MeasuringEnvironment environment;
+  environment.usage = [] { return Usage{}; };
+  environment.others = [&](const MeasuringStep&) {
+    ++asked;
+    return 1.0;
+  };
+  MeasuringStep step{"what others leave", [](const MeasuringStep::Found& found) { found("left", 1.5, Kind::other); }};
+  step.of_others = true;
+  const Figures figures = measure_in_passes({step}, {}, environment);
+  EXPECT_EQ(asked, 0u);
+  EXPECT_TRUE(figures.settled("left", {}));
+}
+
 TEST(Passes, StepsThatSwitchThreadsThemselvesAreNotHeldAgainstOthers) {
   Usage now;
   const auto usage = [&] {
