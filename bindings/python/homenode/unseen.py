@@ -119,6 +119,11 @@ def library_of(function: dict[str, Any]) -> str:
     return str(function["library"]).partition(".so")[0] or "not instrumented"
 
 
+def is_traced(function: dict[str, Any]) -> bool:
+    """Whether it is of a shared library that was linked by homenode: accesses are recorded, and its code is timed as a call."""
+    return str(function["library"]).endswith(".timed")
+
+
 def percent(share: float) -> str:
     """A share in whole per cent."""
     return f"{100 * share:.0f} %" if share >= 0.01 else "under 1 %"
@@ -145,7 +150,9 @@ def sentence(unseen: dict[str, Any], judged: Iterable[str] = (), by_blocks: bool
     if not regions and by_blocks and unseen["estimated_share"] > 0:
         missing = unseen["share"] - unseen["estimated_share"]
         short = f" Calls with {percent(missing)} of the instructions have no time." if missing >= MENTIONED else ""
-        return f"{text}; times have the calls, as sampled in the capture, without their accesses.{short}"
+        traced = any(is_traced(one) for one in unseen["functions"])
+        but = ", but for those of libraries that were traced" if traced else ""
+        return f"{text}; times have the calls, as sampled in the capture, without their accesses{but}.{short}"
     if not regions:
         return f"{text}; no region is a tenth too short by it."
     names = _named([f"{one['label']} ({percent(one['share'])})" for one in regions])

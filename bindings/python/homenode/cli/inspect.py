@@ -227,7 +227,7 @@ def _print_calls(screen: Console, found: dict[str, Any], every: bool) -> None:
             "–" if one["basis"] == "none" else console.count(round(each)),
             f"{100 * one['share']:.1f} %" if one["recorded"] == "nothing" else "–",
             _BASIS[one["basis"]].format(one["samples"]),
-            _RECORDED[one["recorded"]],
+            _RECORDED["accesses" if unseen.is_traced(one) else one["recorded"]],
         )
     screen.print(table)
     if len(shown) < len(found["functions"]):
@@ -237,7 +237,12 @@ def _print_calls(screen: Console, found: dict[str, Any], every: bool) -> None:
     console.say(
         screen,
         f"{'At least ' if found['at_least'] else ''}{100 * found['share']:.1f} % of the instructions run outside of instrumented code, "
-        f"in {console.count(found['calls'])} calls of which nothing is recorded.",
+        f"in {console.count(found['calls'])} calls of which nothing is recorded"
+        + (
+            ", but for accesses of libraries that were traced."
+            if any(map(unseen.is_traced, found["functions"]))
+            else "."
+        ),
     )
 
 
