@@ -83,6 +83,13 @@ def test_only_nests_whose_bounds_depend_on_each_other_keep_their_schedule() -> N
     assert len(triangle.left) == 1
 
 
+def test_text_of_raw_strings_is_no_directive() -> None:
+    text = 'const char* k = R"x(\n#pragma omp parallel for\n)" )x";\n#pragma omp parallel for\nfor (;;) {}'
+    made = rewrite(text, "/")
+    assert made.text == text[: text.rindex("\nfor")] + " schedule(runtime)\nfor (;;) {}"
+    assert [note["line"] for note in made.notes] == [4]
+
+
 _FREE = """  !$omp parallel do &
   !$omp schedule(static,4) &
   ! a comment

@@ -7,7 +7,8 @@
 import re
 
 _BUILTIN = re.compile(r"\b__builtin_(?P<name>mem(?:p?cpy|move|set)|__mem(?:p?cpy|move|set)_chk)\b")
-_LITERAL_OR_BUILTIN = re.compile(r'"(?:[^"\\\n]|\\.)*"|' + _BUILTIN.pattern)
+# A character's quotation mark begins no string.
+_LITERAL_OR_BUILTIN = re.compile(r"""'\\?"'|"(?:[^"\\\n]|\\.)*"|""" + _BUILTIN.pattern)
 _SCALAR = "(__builtin_constant_p(n) && (n == 1 || n == 2 || n == 4 || n == 8 || n == 16))"
 
 

@@ -52,6 +52,7 @@ def without_schedule(clauses: str) -> tuple[str, str | None]:
     return clauses[: schedule.start()] + breaks + clauses[end:], inner
 
 
+_RAW_STRING = re.compile(r'R"(?P<mark>[^()\\\s]{0,16})\(.*?\)(?P=mark)"', re.DOTALL)
 _NEST = 200  # lines behind a directive that may hold the loops of its nest
 _HEADER = re.compile(r"\bfor\s*\(")
 _VARIABLE = re.compile(r"(\w+)\s*=(?!=)")
@@ -74,6 +75,15 @@ def _triangular(text: str, loops: int) -> bool:
     return False
 
 
+def _lines_of_raw_strings(text: str) -> set[int]:
+    """Numbers, from 0, of the lines that begin inside of a raw string literal."""
+    inside: set[int] = set()
+    for literal in _RAW_STRING.finditer(text) if 'R"' in text else ():
+        first = text.count("\n", 0, literal.start())
+        inside.update(range(first + 1, first + 1 + literal[0].count("\n")))
+    return inside
+
+
 def rewrite(preprocessed: str, directory: str) -> Rewritten:
     """Give every worksharing loop schedule(runtime); note its own clause by file and line (of the pragma and of the loop)."""
     notes: list[dict[str, Any]] = []
@@ -82,10 +92,15 @@ def rewrite(preprocessed: str, directory: str) -> Rewritten:
     file, line, unheard = "", 0, 0
     waiting: dict[str, Any] | None = None
     lines = preprocessed.split("\n")
+    literal = _lines_of_raw_strings(preprocessed)
     position = 0
     while position < len(lines):
         text = lines[position]
         position += 1
+        if position - 1 in literal:
+            line += 1
+            out.append(text)
+            continue
         if (marker := _MARKER.match(text)) is not None:
             file, line = marker["file"], int(marker["line"]) - 1
             out.append(text)
