@@ -75,7 +75,7 @@ private:
 
   void other_thread() {
     pinned("what others leave of a core", [r = repeats_](const Found& found) {
-      for (const native::UnitTime& time : native::unit_times(400 * r)) {
+      for (const native::UnitTime& time : native::unit_times(20 * r)) {
         found(figure::unit_mean(time.kind), time.mean, Kind::other);
         found(figure::unit_least(time.kind), time.least, Kind::time);
       }

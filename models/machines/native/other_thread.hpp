@@ -22,7 +22,8 @@ struct UnitTime {
   const char* kind;            // "integer", "load", "dispatch"
   double mean = 0, least = 0;  // of all samples
 };
-// Of the kinds that a core has most to do with, from so many samples of 5 us each in turn; nothing on others than x86-64.
+// Of the kinds that a core has most to do with, so many samples of a few microseconds in each of 25 bursts within a second; nothing on
+// others than x86-64.
 std::vector<UnitTime> unit_times(unsigned samples);
 
 }  // namespace homenode::native
