@@ -21,7 +21,7 @@ namespace homenode {
 namespace {
 
 // Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`. 3: `loads`
-// and `waited`. 4: `busiest`.
+// and `waited`. 4: `busiest`, `fetching`.
 constexpr int form_of_answers = 4;
 
 // Which program answered is part of the key: another version of LLVM says something else. So is the answer's form: an installed program

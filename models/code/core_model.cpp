@@ -65,7 +65,7 @@ std::vector<bool> asked_for(const ExecutedCode& code) {
   for (std::size_t b = 0; b < asked.size(); ++b)
     if (instructions[b] > worth_a_look * all) asked[b] = true;
   for (std::size_t b = 0; b < asked.size(); ++b)
-    if (asked[b] && calls[b]) asked[code.blocks[b].calls - 1] = true;
+    if (calls[b]) asked[b] = asked[code.blocks[b].calls - 1] = true;
   return asked;
 }
 
@@ -207,6 +207,7 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
                      .wide_256 = block.at("wide_256"),
                      .wide_512 = block.at("wide_512"),
                      .busiest = block.at("busiest"),
+                     .fetching = block.at("fetching"),
                      .loads = block.at("loads"),
                      .waited = block.at("waited")};
   }
@@ -232,7 +233,8 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
     if (blocks[count.block].is_known()) {
       sum.known_instructions += instructions;
       sum.cycles += count.executions * blocks[count.block].cycles;
-      sum.units.add(count.executions * blocks[count.block].cycles, blocks[count.block].busiest);
+      sum.units.add(count.executions * blocks[count.block].cycles,
+                    {.units = blocks[count.block].busiest, .fetching = blocks[count.block].fetching});
       sum.resolution += count.mispredictions * blocks[count.block].resolution;
       sum.wide.add(count.executions, block, blocks[count.block]);
       sum.loads += count.executions * blocks[count.block].loads;
@@ -247,7 +249,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
   CodeCycles result;
   for (Sum& sum : sums) {
     RegionCycles& region = result.regions.emplace_back();
-    if (sum.known_instructions <= 0) continue;
+    if (sum.known_instructions <= 0 || sum.instructions <= 0) continue;
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
     sum.units.scale(1 / sum.known_instructions);
     region.units = sum.units;

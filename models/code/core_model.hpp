@@ -37,8 +37,9 @@ struct BlockCycles {
   std::string bound{};
   double resolution = 0;              // cycles of each misprediction of the branch at its end beyond core.misprediction; negative: fewer
   double wide_256 = 0, wide_512 = 0;  // instructions of it that ask for the clock of such vectors
-  double busiest = 0;                 // share of the cycles in which the busiest unit is in use, or the front end
-  double loads = 0, waited = 0;       // of one execution: LoadWaits (models/core/load_waits.hpp); 0 if alone
+  // Shares of the cycles: the busiest unit is in use, or dispatch; the front end hands over lines of code.
+  double busiest = 0, fetching = 0;
+  double loads = 0, waited = 0;  // of one execution: LoadWaits (models/core/load_waits.hpp); 0 if alone
   bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);

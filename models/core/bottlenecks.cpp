@@ -28,10 +28,10 @@ double dispatching(const CoreActivity& activity, const llvm::MCSchedModel& model
 
 }  // namespace
 
-double busiest_share(const CoreActivity& activity, const llvm::MCSchedModel& model) {
-  if (activity.cycles == 0) return 0;
-  const double fetching = activity.fetching / static_cast<double>(activity.cycles);
-  return std::min(1.0, std::max({dispatching(activity, model), fetching, busiest_port(activity, model).share}));
+SharedUse shared_use(const CoreActivity& activity, const llvm::MCSchedModel& model) {
+  if (activity.cycles == 0) return {};
+  const double units = std::max(dispatching(activity, model), busiest_port(activity, model).share);
+  return {.units = std::min(1.0, units), .fetching = std::min(1.0, activity.fetching / static_cast<double>(activity.cycles))};
 }
 
 void CoreActivity::add(const CoreActivity& other) {

@@ -22,8 +22,12 @@ struct CoreActivity {
   void add(const CoreActivity&);
 };
 
-// The largest share of the cycles in which a unit, or the front end, is in use; 1 where one of them is the bottleneck.
-double busiest_share(const CoreActivity&, const llvm::MCSchedModel&);
+// Shares of the cycles, at most 1, where both hardware threads of a core share what is used.
+struct SharedUse {
+  double units = 0;     // in which the busiest unit is in use, or what dispatches
+  double fetching = 0;  // in which the front end hands over lines of code, where it is known how it does
+};
+SharedUse shared_use(const CoreActivity&, const llvm::MCSchedModel&);
 
 // "front end", "port NAME", or "latency", also where a full buffer hides what is waited for.
 std::string bottleneck(const CoreActivity&, const llvm::MCSchedModel&);

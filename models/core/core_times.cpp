@@ -38,16 +38,19 @@ struct Delays {
   double mean() const { return wrong > 0 ? cycles / static_cast<double>(wrong) : 0; }
 };
 
-// Of the busiest unit, by the cycles of the windows.
+// By the cycles of the windows.
 struct Shares {
-  double sum = 0, cycles = 0;
-  void add(double share, std::uint64_t duration) {
+  SharedUse sum;
+  double cycles = 0;
+  void add(const SharedUse& use, std::uint64_t duration) {
     // A block that retires with the one before takes no cycle, and counts where there is nothing else.
-    sum += share * (static_cast<double>(duration) + nothing);
-    cycles += static_cast<double>(duration) + nothing;
+    constexpr double nothing = 1e-6;
+    const double weight = static_cast<double>(duration) + nothing;
+    sum.units += use.units * weight;
+    sum.fetching += use.fetching * weight;
+    cycles += weight;
   }
-  double mean() const { return cycles > 0 ? sum / cycles : 0; }
-  static constexpr double nothing = 1e-6;
+  SharedUse mean() const { return cycles > 0 ? SharedUse{.units = sum.units / cycles, .fetching = sum.fetching / cycles} : SharedUse{}; }
 };
 
 struct BlockSums {
@@ -112,16 +115,16 @@ private:
   }
 
   // Of what overlaps, that is of the window as a whole.
-  double busiest_share_of(const WindowTimes& times) const {
+  SharedUse use_of(const WindowTimes& times) const {
     CoreActivity steady, whole;
     for (const auto& [id, activity] : times.steady) steady.add(activity);
     for (const auto& [id, activity] : times.whole) whole.add(activity);
-    return busiest_share(steady.cycles > 0 ? steady : whole, target_.model());
+    return shared_use(steady.cycles > 0 ? steady : whole, target_.model());
   }
 
   // For so many of the places.
   void add(const WindowOfBlocks& window, const WindowTimes& times, std::uint64_t count, std::uint64_t places) {
-    const double busiest = busiest_share_of(times);
+    const SharedUse use = use_of(times);
     for (std::size_t index = 0; index < window.blocks.size(); ++index) {
       BlockSums& sums = sums_[window.blocks[index]->id];
       const std::uint64_t duration = times.retired[index] - (index == 0 ? 0 : times.retired[index - 1]);
@@ -130,7 +133,7 @@ private:
         sums.measured.add(duration, count * places);
       else if (index > 0)
         sums.warm_up.add(duration, count * places);
-      sums.shares.add(busiest, duration * count * places);
+      if (index > 0) sums.shares.add(use, duration * count * places);
     }
     for (std::uint64_t place = 0; place < places; ++place) {
       for (const auto& [id, activity] : times.steady) sums_[id].steady.add(activity);
@@ -202,7 +205,7 @@ private:
             .instructions = block.instructions.size(),
             .wide_256 = asking_for(VectorWidth::bits_256, block),
             .wide_512 = asking_for(VectorWidth::bits_512, block),
-            .busiest = sums.shares.mean()};
+            .use = sums.shares.mean()};
   }
 
   CoreTarget target_;
@@ -228,7 +231,7 @@ std::string core_times_json(const CoreRequest& request, const BlockTimes& times)
     blocks[std::to_string(id)] = {{"cycles", time.cycles},     {"alone", time.alone},           {"executions", time.executions},
                                   {"bound", time.bound},       {"resolution", time.resolution}, {"instructions", time.instructions},
                                   {"wide_256", time.wide_256}, {"wide_512", time.wide_512},     {"loads", time.loads},
-                                  {"waited", time.waited},     {"busiest", time.busiest}};
+                                  {"waited", time.waited},     {"busiest", time.use.units},     {"fetching", time.use.fetching}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

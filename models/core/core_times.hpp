@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 
+#include "models/core/bottlenecks.hpp"
 #include "models/core/core_request.hpp"
 
 namespace homenode {
@@ -21,7 +22,7 @@ struct BlockTime {
   double loads = 0, waited = 0;  // of one execution, as in LoadWaits (load_waits.hpp); 0 if alone
   std::uint64_t instructions = 0;
   std::uint64_t wide_256 = 0, wide_512 = 0;  // of them, that ask for the clock of such vectors (vector_clock.hpp)
-  double busiest = 0;                        // share of the cycles in which the busiest unit of its sequences, or the front end, is in use
+  SharedUse use;                             // of its sequences
 };
 
 struct BlockTimes {

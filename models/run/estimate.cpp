@@ -232,10 +232,11 @@ std::string what_a_table_sees(const Machine& machine, const RunSpec& spec) {
   for (const CacheDescription& cache : machine.caches)
     text << "; cache " << cache.size.count() << ' ' << cache.line.count() << ' ' << cache.ways << ' ' << cache.cores_per_cache << ' '
          << static_cast<int>(cache.inclusion) << ' ' << static_cast<int>(cache.victim);
-  const auto& [issue, integer, add, multiply, fma, divide, load, store, branch, cpu, block_time, misprediction, smt_slowdown] =
+  const auto& [issue, integer, add, multiply, fma, divide, load, store, branch, cpu, block_time, misprediction, smt_slowdown, smt_fetch] =
       machine.core;
   text << "; core " << machine.clock.hertz();
-  for (const double each : {issue, integer, add, multiply, fma, divide, load, store, branch, block_time, misprediction, smt_slowdown})
+  for (const double each :
+       {issue, integer, add, multiply, fma, divide, load, store, branch, block_time, misprediction, smt_slowdown, smt_fetch})
     text << ' ' << each;
   text << ' ' << cpu << ' ' << spec.core << ' ' << spec.core_factors << "; caches " << spec.caches;
   return text.str();

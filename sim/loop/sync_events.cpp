@@ -94,6 +94,9 @@ void SyncEvents::create(const SyncEvent& event) {
       !is_thread_routine(workload, workload.executions[routine]) || threads_[created].is_created)
     throw PolicyError("an event creates thread " + std::to_string(created) + " with execution " + std::to_string(routine) +
                       ", which is no routine of a new thread");
+  if (threads_.on_core != nobody && threads_[threads_.on_core].role == TeamRole::member)
+    throw UsageError("a thread of a team creates thread " + std::to_string(created) +
+                     "; allowed: threads of the program's own that begin and end outside of parallel regions of OpenMP");
   threads_[created].is_created = true;
   threads_[created].execution = routine;
   if (threads_.on_core != nobody) {

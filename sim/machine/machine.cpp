@@ -314,7 +314,9 @@ void check_core(const Machine& machine, const Checker& check) {
   check.require(machine.load_waits >= 0 && machine.load_waits <= 1, "core.load_waits", std::to_string(machine.load_waits), "from 0 to 1");
   check.require(machine.fill_serial >= 0 && machine.fill_serial <= 1, "core.fill_serial", std::to_string(machine.fill_serial),
                 "from 0 to 1");
-  check.require(core.smt_slowdown >= 1 && core.smt_slowdown <= 4, "core.smt_slowdown", std::to_string(core.smt_slowdown), "from 1 to 4");
+  for (const auto& [name, slowdown] :
+       {std::pair{"core.smt_slowdown", core.smt_slowdown}, std::pair{"core.smt_fetch_slowdown", core.smt_fetch_slowdown}})
+    check.require(slowdown >= 1 && slowdown <= 4, name, std::to_string(slowdown), "from 1 to 4");
   check.require(core.block_time >= 0.01 && core.block_time <= 100, "core.block_time", std::to_string(core.block_time), "from 0.01 to 100");
   check.positive("the channels of a controller", machine.dram.channels, 1024);
   check.positive("the banks of a channel", machine.dram.banks, 65536);

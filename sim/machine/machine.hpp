@@ -143,9 +143,9 @@ struct CoreThroughput {
   std::string llvm_cpu{};     // whose scheduling model times code on this core ("znver3"); "" = none, the classes above alone
   double block_time = 1;      // of code, over what that model says
   double misprediction = 15;  // cycles that a branch costs which was predicted wrong
-  // By how much longer a unit of the core, or its front end, takes for the same work, on average, because others run on the core's second
-  // hardware thread; 1: nobody does. It is a property of a host and of an hour, and of code that is timed by blocks.
-  double smt_slowdown = 1;
+  // By how much longer a unit of the core takes for the same work, on average, because others run on the core's second hardware thread, and
+  // the front end for the same lines of code; 1: nobody does. Properties of a host and of an hour, for code that is timed by blocks.
+  double smt_slowdown = 1, smt_fetch_slowdown = 1;
 };
 
 struct TlbDescription {

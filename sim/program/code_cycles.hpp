@@ -13,30 +13,40 @@
 
 namespace homenode {
 
-// Cycles of code, by the share of them in which its busiest unit, or the front end, is in use: that is what a core's two hardware threads
-// share. Where others leave a thread's units 1/slowdown of their capacity, code whose busiest unit is in use for a share u of its time
-// takes u * slowdown of this time, or, where that is less, as long as alone: chains of latencies do not mind.
+// Cycles of code, by the shares of them in which its busiest unit is in use and in which the front end hands over lines of code: both are
+// what a core's two hardware threads share. Where others leave of a unit 1/slowdown of its capacity, code that has it in use for a share u
+// of its time takes u * slowdown of this time, or, where that is less, as long as alone: chains of latencies do not mind. Likewise the
+// front end, whose slowdown is another one: it serves the threads in turn whether they need it or not.
 class SharedUnits {
 public:
-  void add(double cycles, double share) {
-    Code& code = by_share_[std::min(by_share_.size() - 1, static_cast<std::size_t>(std::max(share, 0.0) * by_share_.size()))];
-    code.cycles += cycles, code.busy += cycles * share;
+  struct Shares {
+    double units = 0, fetching = 0;
+  };
+  struct Slowdown {
+    double units = 1, fetching = 1;
+  };
+  void add(double cycles, const Shares& shares) {
+    Code& code = by_share_[class_of(shares.units) * classes + class_of(shares.fetching)];
+    code.cycles += cycles, code.units += cycles * shares.units, code.fetching += cycles * shares.fetching;
   }
   void scale(double factor) {
-    for (Code& code : by_share_) code.cycles *= factor, code.busy *= factor;
+    for (Code& code : by_share_) code.cycles *= factor, code.units *= factor, code.fetching *= factor;
   }
   // Cycles more beside others.
-  double lost(double slowdown) const {
+  double lost(const Slowdown& slowdown) const {
     double more = 0;
-    for (const Code& code : by_share_) more += std::max(0.0, code.busy * slowdown - code.cycles);
+    for (const Code& code : by_share_)
+      more += std::max({0.0, code.units * slowdown.units - code.cycles, code.fetching * slowdown.fetching - code.cycles});
     return more;
   }
 
 private:
   struct Code {
-    double cycles = 0, busy = 0;
+    double cycles = 0, units = 0, fetching = 0;
   };
-  std::array<Code, 16> by_share_{};
+  static constexpr std::size_t classes = 16;
+  static std::size_t class_of(double share) { return std::min(classes - 1, static_cast<std::size_t>(std::max(share, 0.0) * classes)); }
+  std::array<Code, classes * classes> by_share_{};
 };
 
 // Of one region, each by the instructions of its instrumented code; a region without a core model has 0 cycles.

@@ -18,7 +18,7 @@ double core_seconds(const WorkCounts& work, const RegionCycles* code, const Mach
   const double wrong = machine.core.misprediction > 0
                            ? std::max(0.0, code->mispredictions * machine.core.misprediction + code->resolution * machine.core.block_time)
                            : 0;
-  const double cycles = code->cycles + code->units.lost(machine.core.smt_slowdown);
+  const double cycles = code->cycles + code->units.lost({.units = machine.core.smt_slowdown, .fetching = machine.core.smt_fetch_slowdown});
   return work.instructions * (cycles * machine.core.block_time + wrong) / machine.clock.hertz();
 }
 

@@ -15,9 +15,9 @@ from homenode.cli.main import command as homenode
 from homenode.compiler.archives import members_of
 from homenode.compiler.fortran_pragmas import rewrite_fortran
 from homenode.compiler.pragmas import rewrite, without_schedule
-from homenode.compiler.shared_libraries import may_be_undefined, with_plain_soname
+from homenode.compiler.shared_libraries import plain_library, plain_soname
 from homenode.compiler.twin import with_counters
-from homenode.errors import UsageError
+from homenode.errors import UncountedProgram, UsageError
 from streams import compile_with
 
 _C = """
@@ -77,6 +77,8 @@ def test_schedules_are_found_whatever_is_in_them(clauses: str, schedule: str | N
 def test_only_nests_whose_bounds_depend_on_each_other_keep_their_schedule() -> None:
     square = "#pragma omp for collapse(2) schedule(static)\nfor (int i = 0; i < 9; i++)\n for (int j = 0; j < 9; j++) x(i, j);"
     assert "schedule(runtime)" in rewrite(square, "/").text
+    members = square.replace("j < 9", "j < d.i + p->i")
+    assert "schedule(runtime)" in rewrite(members, "/").text
     triangle = rewrite(square.replace("j < 9", "j < i + 1"), "/")
     assert "schedule(runtime)" not in triangle.text
     assert triangle.notes == []
@@ -96,6 +98,9 @@ _FREE = """  !$omp parallel do &
 
   !$omp& reduction(+:s)
   do i = 1, n"""
+_COMMAS = """  !$omp parallel do schedule(static,4), private(i), &
+  !$omp   &reduction(+:s),
+  do i = 1, n"""
 _FIXED = """c$omp parallel do
 c a comment
 c$omp& schedule(static,max(1,(n/4)))
@@ -103,7 +108,9 @@ c$omp& reduction(+:s)
       do i = 1, n"""
 
 
-@pytest.mark.parametrize(("text", "schedule"), [(_FREE, "static,4"), (_FIXED, "static,max(1,(n/4))")])
+@pytest.mark.parametrize(
+    ("text", "schedule"), [(_FREE, "static,4"), (_COMMAS, "static,4"), (_FIXED, "static,max(1,(n/4))")]
+)
 def test_fortran_directives_over_lines_and_comments(text: str, schedule: str) -> None:
     made = rewrite_fortran(text, "a.f90", "/", fixed=text is _FIXED)
     assert [note["schedule"] for note in made.notes] == [schedule]
@@ -112,6 +119,7 @@ def test_fortran_directives_over_lines_and_comments(text: str, schedule: str) ->
     directive = " ".join(line for line in lines if "$omp" in line)
     assert directive.count("schedule(runtime)") == 1
     assert "reduction(+:s)" in directive
+    assert ", ," not in directive
     assert made.notes[0]["for_line"] == len(lines)
 
 
@@ -141,11 +149,15 @@ def test_static_libraries_with_two_members_of_one_name(tmp_path: Path) -> None:
         (tmp_path / folder / "util.c").write_text(f"int of_{folder}(void) {{ return {value}; }}")
         assert compile_with("-c", "util.c", "-o", "util.o", cwd=tmp_path / folder).returncode == 0
     (tmp_path / "m.c").write_text("int of_x(void), of_y(void); int main(void) { return of_x() + of_y() - 3; }")
-    for library, options in (("whole.a", "qcs"), ("thin.a", "qcsT")):
-        subprocess.run(["ar", options, library, "x/util.o", "y/util.o"], cwd=tmp_path, check=True)
-        members = list(members_of(tmp_path / library))
-        contents = [(tmp_path / folder / "util.o").read_bytes() for folder in ("x", "y")]
-        assert members == [("util.o", content) for content in contents]
+    contents = [(tmp_path / folder / "util.o").read_bytes() for folder in ("x", "y")]
+    both = ("x/util.o", "y/util.o")
+    for library, options, of in (
+        ("whole.a", "qcs", both),
+        ("thin.a", "qcsT", both),
+        ("nested.a", "qcsT", ("whole.a",)),
+    ):
+        subprocess.run(["ar", options, library, *of], cwd=tmp_path, check=True)
+        assert [content for _, content in members_of(tmp_path / library)] == contents
         ended = compile_with("m.c", library, "-o", "m", cwd=tmp_path)
         assert (ended.returncode, ended.stderr) == (0, "")
         for program in ("m", "m.twin", "m.timed"):
@@ -186,14 +198,60 @@ def test_traced_shared_libraries_are_timed_as_calls(tmp_path: Path) -> None:
     assert functions["work"]["instructions"] >= 3 * 20 * 100000 / 4  # vectors of four at the most
 
 
-def test_words_of_links_of_libraries() -> None:
-    assert may_be_undefined(["-Wl,-z,defs,-O1", "-Wl,--no-undefined", "-z", "now", "-zdefs"]) == [
-        *("-Wl,-O1", "-z", "now", "-zdefs"),
-    ]
-    words = ["-Wl,-soname,liba.so.1", "-Wl,-O1,--soname=liba.so.1", "-lhdf5", "-Wl,-rpath,/x-h,y"]
-    assert with_plain_soname(words, Path("/l/liba.so.1.2.timed")) == [
-        *("-Wl,-soname,liba.so.1.2.timed", "-Wl,-O1,--soname=liba.so.1.2.timed", "-lhdf5", "-Wl,-rpath,/x-h,y"),
-    ]
+def test_names_of_libraries_however_they_are_given(tmp_path: Path) -> None:
+    (tmp_path / "w.c").write_text("int w(void) { return 0; }")
+    undefined = ("-Xlinker", "-z", "-Xlinker", "defs", "-Wl,-z", "-Wl,defs", "-Xlinker", "--no-undefined")
+    named = (("-Xlinker", "-soname", "-Xlinker", "libw.so.1"), ("-Wl,-soname", "-Wl,libw.so.1"), ("-Wl,-hlibw.so.1",))
+    for words in named:
+        ended = compile_with("-shared", "-fPIC", *words, *undefined, "w.c", "-o", "libw.so", cwd=tmp_path)
+        assert (ended.returncode, ended.stderr) == (0, "")
+        assert plain_soname(tmp_path / "libw.so", Path("x.timed")) == ["-Wl,-soname,x.timed"]
+        listed = subprocess.run(
+            ["objdump", "-p", "libw.so.timed"], cwd=tmp_path, capture_output=True, text=True, check=True
+        )
+        assert listed.stdout.split("SONAME")[1].split()[0] == "libw.so.timed"
+    assert plain_library(tmp_path / "libw.so") == tmp_path / "libw.so.timed"
+    subprocess.run(["gcc", "-shared", "-fPIC", "w.c", "-o", "libw.so"], cwd=tmp_path, check=True)
+    assert plain_library(tmp_path / "libw.so") is None  # another library now
+    assert plain_soname(tmp_path / "libw.so", Path("x.timed")) == []
+
+
+def test_a_twin_that_misses_a_library_is_told_of(tmp_path: Path) -> None:
+    (tmp_path / "w.c").write_text("int w(int x) { return x; }")
+    (tmp_path / "m.c").write_text("int w(int); static int a[100]; int main(void) { return w(a[w(5)] = 0); }")
+    for words in (
+        ("-shared", "-fPIC", "-Wl,-soname,libw.so", "w.c", "-o", "libw.so"),
+        ("m.c", "libw.so", f"-Wl,-rpath,{tmp_path}", "-o", "m"),
+    ):
+        assert compile_with("-O1", *words, cwd=tmp_path).returncode == 0
+    (tmp_path / "libw.so.timed").unlink()
+    with pytest.warns(UncountedProgram, match=r"m.twin does not start.*LIBRARY.timed"):
+        capture(command=[tmp_path / "m"], output=tmp_path / "m.hnt")
+
+
+_THREADS_OF_A_LIBRARY = """
+#include <pthread.h>
+static void* few(void* p) { long* n = p; for (int i = 0; i < 1000; ++i) ++*(volatile long*)n; return 0; }
+int go(long* n) { pthread_t t; return pthread_create(&t, 0, few, n) || pthread_join(t, 0); }
+"""
+_THREADS_OF_ITS_CALLER = """
+#include <pthread.h>
+int go(long*);
+static void* many(void* p) { long* n = p; for (int i = 0; i < 100000; ++i) ++*(volatile long*)n; return 0; }
+int main(void) { static long n; pthread_t t; return go(&n) || pthread_create(&t, 0, many, &n) || pthread_join(t, 0); }
+"""
+
+
+def test_threads_of_a_traced_library_keep_their_numbers(tmp_path: Path) -> None:
+    (tmp_path / "l.c").write_text(_THREADS_OF_A_LIBRARY)
+    (tmp_path / "m.c").write_text(_THREADS_OF_ITS_CALLER)
+    assert compile_with("-O2", "-fPIC", "-shared", "-pthread", "l.c", "-o", "libl.so", cwd=tmp_path).returncode == 0
+    ended = compile_with("-O2", "-pthread", "m.c", str(tmp_path / "libl.so"), "-o", "m", cwd=tmp_path)
+    assert (ended.returncode, ended.stderr) == (0, "")
+    trace = capture(command=[tmp_path / "m"], output=tmp_path / "m.hnt")
+    work = {region["label"]: region["work"]["instructions"] for region in trace.inspect()["regions"]}
+    assert work["many"] >= 3 * 100000
+    assert work["few"] < 3 * 10000
 
 
 _PROBE = """
@@ -242,6 +300,7 @@ _OPENMP = """
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 /* a program may have an allocator of its own */
 static char pool[1 << 20];
 static size_t used;
@@ -262,6 +321,9 @@ int main(void) {
   }
   printf("%d %d %g %d %d %d\\n", (int)kind, chunk, a[9], omp_get_num_places(), omp_get_max_task_priority(), n);
   omp_free(a, omp_default_mem_alloc);
+  char* text = strdup("text");
+  if (text < pool || text >= pool + sizeof pool) return 2;
+  free(text);
   return (char*)a < pool || (char*)a >= pool + sizeof pool;
 }
 """
@@ -279,9 +341,14 @@ _BESIDE = """
 #include <pthread.h>
 #include <stdio.h>
 static double a[20000];
+static long sum;
 static void part(int b, int e) {
 #pragma omp parallel for num_threads(2)
-  for (int i = b; i < e; i++) a[i] += i;
+  for (int i = b; i < e; i++) {
+    a[i] += i;
+#pragma omp critical
+    sum += 1;
+  }
 }
 static void* work(void* x) { for (int r = 0; r < 50; ++r) part(0, 10000); return x; }
 int main(void) {
@@ -291,7 +358,7 @@ int main(void) {
   part(10000, 20000);
   pthread_join(t, 0);
   pthread_join(u, 0);
-  printf("%g", a[19999]);
+  printf("%g %ld", a[19999], sum);
   return 0;
 }
 """
@@ -301,7 +368,8 @@ def test_parallel_regions_of_several_threads_at_a_time(tmp_path: Path) -> None:
     (tmp_path / "b.c").write_text(_BESIDE)
     ended = compile_with("-O2", "-fopenmp", "-pthread", "b.c", "-o", "b", cwd=tmp_path)
     assert ended.returncode == 0, ended.stderr
-    assert run(tmp_path / "b") == "19999"
+    for program in ("b", "b.timed"):
+        assert run(tmp_path / program) == "19999 1010000"
     capture(command=[tmp_path / "b"], output=tmp_path / "b.hnt")
     replay = CliRunner().invoke(homenode, ["replay", str(tmp_path / "b.hnt"), "--machine", "xeon-x5550-2s"])
     assert isinstance(replay.exception, UsageError)

@@ -81,6 +81,9 @@ _LONGEST_AGAIN, _TIMES_AGAIN, _TIMES_TIMED = 60, 60, 5
 _SHARE_TIMED = 0.1  # of the traced run's seconds: how long the third and later runs may make it
 
 
+_NOT_LOADED = 127  # exit code of the dynamic linker
+
+
 def is_timed_again(runs: int, seconds: float, traced_seconds: float) -> bool:
     """Whether a program that was timed in so many `runs`, which took `seconds`, is timed once more.
 
@@ -417,4 +420,11 @@ class _Run:
             status, ending = run(words, environment, pipe_end, timeout, stdin=stdin, **silent)
         if status and self._words.kernel is not None and ending is Ending.own:
             raise self._failed(status)
+        if status == _NOT_LOADED and ending is Ending.own:
+            warnings.warn(
+                f"{program.name} does not start, for a library of it is not found: beside each traced library its form without "
+                f"recording, LIBRARY.timed, has to lie; times of this trace lack what {program.name} was to tell",
+                UncountedProgram,
+                stacklevel=3,
+            )
         return ending

@@ -145,20 +145,31 @@ void streaming_lines(DescribedFields& fields, const Machine& machine, const Host
 
 namespace {
 
-// On average of the kinds of work. The least time is that of all passes: one may have no moment in which nobody else is there.
-void other_thread(DescribedFields& fields, const HostFigures& host) {
-  native::Spread slowdown;
-  const std::vector<std::string> kinds{"integer", "load", "dispatch"};
+constexpr double somebody = 1.03;  // interrupts alone make a mean longer than the least
+
+// The least time is that of all passes: one may have no moment in which nobody else is there. On average of the kinds of work; nothing if
+// they were not measured.
+native::Spread slowdown(const HostFigures& host, const std::vector<std::string>& kinds) {
+  native::Spread result;
   for (const std::string& kind : kinds) {
     const native::Spread mean = host.of(figure::unit_mean(kind));
-    if (mean.passes == 0) return;
-    const double least = host.figures.of(figure::unit_least(kind), {.within = 0}).low * static_cast<double>(kinds.size());
-    if (slowdown.passes == 0) slowdown = mapped(mean, [](double) { return 0; });
-    slowdown.value += mean.value / least, slowdown.low += mean.low / least, slowdown.high += mean.high / least;
+    if (mean.passes == 0) return {};
+    const double least = host.figures.least_of_all_passes(figure::unit_least(kind)) * static_cast<double>(kinds.size());
+    if (!(least > 0)) return {};
+    result = result.passes == 0 ? mapped(mean, [](double) { return 0; }) : resting_on(result, mean);
+    result.value += mean.value / least, result.low += mean.low / least, result.high += mean.high / least;
   }
-  slowdown = mapped(slowdown, [](double value) { return std::clamp(value, 1.0, 4.0); });
-  fields.set("core.smt_slowdown", slowdown, DescribedFields::number_text,
-             "additions, loads and no-operations that do not wait for each other: the mean of their times over the least");
+  return mapped(result, [](double value) { return std::clamp(value, 1.0, 4.0); });
+}
+
+void other_thread(DescribedFields& fields, const HostFigures& host) {
+  const native::Spread units = slowdown(host, {"integer", "load", "dispatch"}), fetching = slowdown(host, {"fetch"});
+  if (units.passes > 0 && units.value > somebody)
+    fields.set("core.smt_slowdown", units, DescribedFields::number_text,
+               "additions, loads and no-operations that do not wait for each other: the mean of their times over the least");
+  if (fetching.passes > 0 && fetching.value > somebody)
+    fields.set("core.smt_fetch_slowdown", fetching, DescribedFields::number_text,
+               "a loop of one line of code a cycle: the mean of its time over the least");
 }
 
 }  // namespace

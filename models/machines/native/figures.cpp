@@ -75,6 +75,13 @@ void Figures::add(const std::string& name, double value, Kind kind, const std::s
 
 std::vector<std::string> Figures::names() const { return order_; }
 
+double Figures::least_of_all_passes(const std::string& name) const {
+  const auto found = passes_.find(name);
+  if (found == passes_.end()) return 0;
+  const auto less = [](const Pass& a, const Pass& b) { return a.value < b.value; };
+  return std::min_element(found->second.begin(), found->second.end(), less)->value;
+}
+
 bool Figures::settled(const std::string& name, const SettlingLimits& limits) const {
   const Spread spread = of(name, limits);
   return spread.passes != 0 && spread.disturbance.empty() && spread.unsettled.empty();

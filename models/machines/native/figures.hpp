@@ -36,6 +36,7 @@ public:
   // What one pass measured; `disturbance` as host_load.hpp has it.
   void add(const std::string& name, double value, Kind, const std::string& disturbance = {});
   bool has(const std::string& name) const { return passes_.contains(name); }
+  double least_of_all_passes(const std::string& name) const;  // disturbed ones, too; 0 for an unknown name
   bool settled(const std::string& name, const SettlingLimits&) const;
   // The passes' quantile (share_of_passes), bounded by the least and the largest of them, and by `within` of itself at least. Disturbed
   // passes count only where fewer than three were undisturbed: then the best counts, and the figure says so. `unsettled` tells by how much

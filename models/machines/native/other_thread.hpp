@@ -19,7 +19,7 @@ double other_thread_share(const std::vector<unsigned>& cpus, unsigned probes);
 // What others on the core's other thread leave of a unit to the calling thread: cycles that one kind of work takes, by a chain of
 // additions beside it, which take a cycle each whoever works.
 struct UnitTime {
-  const char* kind;            // "integer", "load", "dispatch"
+  const char* kind;            // "integer", "load", "dispatch", "fetch"
   double mean = 0, least = 0;  // of all samples
 };
 // Of the kinds that a core has most to do with, so many samples of a few microseconds in each of 25 bursts within a second; nothing on

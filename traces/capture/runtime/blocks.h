@@ -17,6 +17,7 @@ bool hn_blocks_take(uintptr_t address, struct block* taken); /* finds and remove
 
 /* heap.c: malloc and free on behalf of a place in the program. */
 void* hn_obtain(size_t bytes, size_t align, const void* site);
+bool hn_is_own_heap(void); /* whether malloc is the runtime's, and not the program's own */
 void hn_give_back(void* p, const void* site);
 
 /* bulk.c */

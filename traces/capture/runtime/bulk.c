@@ -4,6 +4,7 @@
  */
 #define _GNU_SOURCE
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
@@ -72,7 +73,8 @@ void* __wrap___memset_chk(void* d, int c, size_t n, size_t room) {
 }
 
 static char* duplicate(const char* text, size_t length, const void* site) {
-  char* p = hn_obtain(length + 1, 16, site);
+  /* A program may have a malloc of its own, whose blocks its own free takes. */
+  char* p = hn_is_own_heap() ? hn_obtain(length + 1, 16, site) : malloc(length + 1);
   if (!p) return 0;
   copied(p, text, length, site);
   hn_copy(p, text, length);

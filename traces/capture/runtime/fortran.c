@@ -7,7 +7,7 @@ int homenode_user_num_threads(void), omp_get_max_threads(void), omp_get_num_proc
 int omp_get_active_level(void), omp_get_max_active_levels(void), omp_get_supported_active_levels(void), omp_get_thread_limit(void);
 int omp_get_num_teams(void), omp_get_team_num(void), omp_get_num_devices(void), omp_get_default_device(void), omp_is_initial_device(void);
 int omp_get_initial_device(void), omp_get_num_places(void), omp_get_place_num(void), omp_get_partition_num_places(void);
-int omp_get_max_task_priority(void);
+int omp_get_max_task_priority(void), omp_get_place_num_procs(int);
 int omp_get_cancellation(void), omp_get_proc_bind(void), omp_in_final(void), omp_get_dynamic(void), omp_get_nested(void);
 int omp_get_team_size(int), omp_get_ancestor_thread_num(int);
 void omp_set_num_threads(int), omp_set_schedule(int, int), omp_get_schedule(int*, int*);
@@ -46,12 +46,17 @@ ASK(omp_get_num_places)
 ASK(omp_get_place_num)
 ASK(omp_get_partition_num_places)
 ASK(omp_get_max_task_priority)
+void omp_get_place_proc_ids_(const int32_t* place, int32_t* ids) { (void)place, (void)ids; }
+void omp_get_place_proc_ids_8_(const int64_t* place, int64_t* ids) { (void)place, (void)ids; }
+void omp_get_partition_place_nums_(int32_t* places) { (void)places; }
+void omp_get_partition_place_nums_8_(int64_t* places) { (void)places; }
 
 #define ASK_OF(name)                                       \
   int32_t name##_(const int32_t* of) { return name(*of); } \
   int32_t name##_8_(const int64_t* of) { return name((int)*of); }
 ASK_OF(omp_get_team_size)
 ASK_OF(omp_get_ancestor_thread_num)
+ASK_OF(omp_get_place_num_procs)
 
 /* As in queries.c: one level of parallelism, and nothing that is settable changes it. */
 #define SET_NOTHING(name)                       \

@@ -1,5 +1,4 @@
-/* Places, memory spaces and allocators of OpenMP 5: one place that nobody chose, one memory space. As libgomp answers where neither is set.
- */
+/* Places, memory spaces and allocators of OpenMP 5: one place that nobody chose, one memory space. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

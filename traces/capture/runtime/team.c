@@ -233,12 +233,24 @@ void hn_nested_losses(void) {
     if (serialised[i].more) lose_team(serialised[i].site, serialised[i].more);
 }
 #endif
+/* Where nothing is recorded, the program's threads run beside each other, and locks here are words. So their regions come one by one. */
+static int in_region;
+static void begin_region(void) {
+  int nobody_is_there = 0;
+  while (!__atomic_compare_exchange_n(&in_region, &nobody_is_there, 1, false, __ATOMIC_ACQUIRE, __ATOMIC_RELAXED)) {
+    nobody_is_there = 0;
+    if (!hn_threads_give_way()) hn_system_call(SYS_sched_yield, 0, 0, 0, 0, 0, 0);
+  }
+}
+static void end_region(void) { __atomic_store_n(&in_region, 0, __ATOMIC_RELEASE); }
 void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int sections, const void* site, const struct loop* combined) {
   struct rank* r = hn_self();
   struct rank own = nobody;
   const bool beside = r == &nobody; /* several such threads may be in a region at the same time */
   if (beside) own.beside = true, hn_self_ = r = &own;
   struct team* outer = r->team;
+  const bool alone = !hn_recording && outer->level == 0;
+  if (alone) begin_region();
   struct team t = {0};
   const struct rank saved = *r;
   hn_open();
@@ -287,6 +299,7 @@ void hn_parallel(void (*function)(void*), void* data, unsigned wanted, int secti
   r->sequence = s;
   if (hn_on && t.level == 1) hn_control(HN_PARALLEL_END), hn_u(parallels - 1), hn_new_item();
   if (beside) hn_self_ = &nobody;
+  if (alone) end_region();
 }
 void GOMP_parallel(void (*f)(void*), void* d, unsigned n, unsigned flags) { (void)flags, hn_parallel(f, d, n, 0, RA, 0); }
 void GOMP_parallel_sections(void (*f)(void*), void* d, unsigned n, unsigned count, unsigned flags) {

@@ -7,6 +7,12 @@ _MAGIC, _THIN = b"!<arch>\n", b"!<thin>\n"
 _HEADER = 60  # bytes: name 16, date 12, owner 6, group 6, mode 8, size 10, end 2
 
 
+def _member_at(archive: Path, place: int) -> tuple[str, bytes]:
+    data = archive.read_bytes()
+    size = int(data[place + 48 : place + 58])
+    return f"{place}.o", data[place + _HEADER : place + _HEADER + size]
+
+
 def members_of(archive: Path) -> Iterator[tuple[str, bytes]]:
     """Name, without its folder, and content of each member (ar's System V form, as GNU ar writes it). Nothing of what is no archive."""
     data = archive.read_bytes()
@@ -25,6 +31,17 @@ def members_of(archive: Path) -> Iterator[tuple[str, bytes]]:
             long_names = content
         elif not index:
             if name.startswith(b"/"):
-                name = long_names[int(name[1:]) :].partition(b"\n")[0]
+                offset, _, origin = name[1:].partition(
+                    b":"
+                )  # of an archive that a thin one holds: where the member begins in it
+                name = long_names[int(offset) :].partition(b"\n")[0]
+                if origin:
+                    yield _member_at(
+                        archive.parent / name.removesuffix(b"/").decode("utf-8", "surrogateescape"), int(origin)
+                    )
+                    continue
+            if name.startswith(b"#1/"):  # as BSD has it: the name stands before the content
+                length = int(name[3:])
+                name, content = content[:length].rstrip(b"\0"), content[length:]
             path = Path(name.removesuffix(b"/").decode("utf-8", "surrogateescape"))
             yield path.name, content if inside else (archive.parent / path).read_bytes()

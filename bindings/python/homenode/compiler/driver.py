@@ -26,7 +26,7 @@ from homenode.compiler.link_inputs import files_of, inner_inputs, is_code
 from homenode.compiler.link_marks import SECTION, mark_of
 from homenode.compiler.losses import losses_of
 from homenode.compiler.pragmas import Rewritten, rewrite
-from homenode.compiler.shared_libraries import may_be_undefined, plain_name, with_plain_soname
+from homenode.compiler.shared_libraries import MAY_BE_UNDEFINED, plain_name, plain_soname
 from homenode.compiler.twin import with_counters
 from homenode.compiler.zero_fills import zeroed_lines
 from homenode.resources import capture_runtime
@@ -171,6 +171,7 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
     if not source.language.fortran:
         # The preprocessor has converted the text; what it made has no comments, and macros no place of their own: warnings that depend
         # on these are no errors of the program.
+        _check_for_errors(source, line, compiler)
         flags = [flag for flag in line.compile if not flag.startswith(("-finput-charset", "-Werror"))]
         traced_flags.append("-Wno-implicit-fallthrough")
     if source.language.fortran:
@@ -239,6 +240,27 @@ def _compile(source: Source, line: CommandLine, driver: str, target: Path) -> No
         if sections:
             _run("objcopy", *sections, traced)
         _put(traced, target)
+
+
+def _check_for_errors(source: Source, line: CommandLine, compiler: Sequence[str]) -> None:
+    """What -Werror makes an error of the source as it is; the text that is compiled is another one."""
+    if not any(flag.startswith("-Werror") for flag in line.compile):
+        return
+    seen, words = False, []
+    for word in line.preprocess:  # without dependencies, whose file is written once
+        skips = (
+            seen or word in ("-MD", "-MMD", "-MP", "-MG", "-MF", "-MT", "-MQ") or word.startswith(("-MF", "-MT", "-MQ"))
+        )
+        seen = not seen and word in ("-MF", "-MT", "-MQ")
+        words += [] if skips else [word]
+    language = source.language.name
+    ended = subprocess.run(
+        [*compiler, "-fsyntax-only", *line.compile, *words, f"-I{capture_runtime()}", "-x", language, str(source.path)],
+        stderr=subprocess.PIPE, check=False,
+    )  # fmt: skip
+    if ended.returncode:
+        sys.stderr.buffer.write(ended.stderr)
+        raise _Failed(ended.returncode)
 
 
 def _assemble_counted(source: Source, compiler: Sequence[str], counted: Path, twin: Path, plain: Path) -> None:
@@ -349,8 +371,8 @@ def _link_inputs(inputs: list[str], own: list[str], line: CommandLine, driver: s
     wraps = [f"-Wl,--wrap={name}" for name in _WRAPPED]
     if "-shared" in line.link:
         # The program that loads it brings the runtime.
-        words = may_be_undefined(traced)
-        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *wraps, *words, "-o", target)
+        words = [*wraps, *traced, MAY_BE_UNDEFINED]
+        _linked(line, *compiler, *line.compile, "-fsanitize=thread", f"-B{runtime}", *words, "-o", target)
         if target.is_file():
             _link_plain_library(inputs, line, compiler, target)
         return
@@ -388,7 +410,7 @@ def _link_plain_library(inputs: list[str], line: CommandLine, compiler: Sequence
     with tempfile.TemporaryDirectory(prefix="homenode-ld-") as name:
         words, found = inner_inputs(_PLAIN, inputs, Path(name))
         if found:
-            words = with_plain_soname(may_be_undefined(words), plain)
+            words += [MAY_BE_UNDEFINED, *plain_soname(target, plain)]
             subprocess.run(
                 [*compiler, *flags, f"-L{capture_runtime()}", *words, "-o", str(plain)],
                 capture_output=True,

@@ -74,19 +74,27 @@ def _comments(lines: list[str], position: int, fixed: bool) -> int:
     return end - position
 
 
+def _without_stray_commas(directive: str) -> str:
+    """Clauses with one comma at most between them, as a clause that went may have left two, and none at the ends."""
+    directive = re.sub(r"(?:,\s*)+,", ",", directive).strip().rstrip(", ")
+    return re.sub(r"^([\w\s]*\w)\s*,", r"\1 ", directive) if "(" not in directive.partition(",")[0] else directive
+
+
 def _with_runtime(lines: list[str], fixed: bool) -> list[str]:
     """The lines of a loop's directive, with no clause but schedule(runtime); one more if no line has room."""
     sentinel = "!$omp"
     pieces = [_directive(line, fixed, continues=k > 0) or "" for k, line in enumerate(lines)]
     if not fixed:
-        pieces = [re.sub(r"^\s*&|&\s*$", " ", piece.strip()) for piece in pieces]
+        pieces = [re.sub(r"&\s*$", "", re.sub(r"^\s*&", "", piece.strip())) for piece in pieces]
     # A clause that is spread over lines goes with the lines' breaks.
     whole, _ = without_schedule("\x00".join(pieces))
     pieces = whole.split("\x00") + [""] * (len(lines) - 1 - whole.count("\x00"))
     if not fixed:
         # In one line, of any length (-ffree-line-length-none): none may be empty and go on.
-        joined = " ".join(piece.strip() for piece in pieces if piece.strip())
+        joined = _without_stray_commas(" ".join(piece.strip() for piece in pieces if piece.strip()))
         return [f"{sentinel} {joined}{_CLAUSE}", *["!"] * (len(lines) - 1)]
+    if pieces[-1].strip() == "":
+        pieces = [re.sub(r",\s*$", "", piece) for piece in pieces]
     made = [f"{sentinel}{'&' if k else ' '}{piece.strip()}" for k, piece in enumerate(pieces)]
     made = ["!" if _FIXED_COMMENT.match(line) else piece for line, piece in zip(lines, made, strict=True)]
     for k, line in enumerate(made):

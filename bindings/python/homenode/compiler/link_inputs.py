@@ -35,7 +35,11 @@ def inner_inputs(section: str, words: list[str], folder: Path) -> tuple[list[str
         unpacked = folder / f"archive{number}"
         unpacked.mkdir()
         members, had_one = [], False
-        for place, (member_name, content) in enumerate(members_of(path)):
+        try:
+            found_members = list(members_of(path))
+        except (ValueError, OSError):  # no archive as GNU's ar writes it: the linker says what it thinks of it
+            found_members = []
+        for place, (member_name, content) in enumerate(found_members):
             number += 1
             member = unpacked / str(place) / member_name  # several may have one name
             member.parent.mkdir()

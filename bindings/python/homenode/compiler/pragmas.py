@@ -69,7 +69,9 @@ def _triangular(text: str, loops: int) -> bool:
         inside = text[header.end() : place]
         if (variable := _VARIABLE.search(inside)) is None:
             return False
-        if any(re.search(rf"\b{name}\b", inside[variable.end() :]) for name in outer if name != variable[1]):
+        if any(
+            re.search(rf"(?<![.\w])(?<!->){name}\b", inside[variable.end() :]) for name in outer if name != variable[1]
+        ):
             return True
         outer.append(variable[1])
     return False

@@ -5,10 +5,12 @@ of code that is not instrumented, as for other libraries.
 """
 
 import re
+import subprocess
 from pathlib import Path
 
-_SONAME = re.compile(r"((?:^-Wl,|,)(?:--?soname|-h)[,=])[^,]+")
 _SUFFIX = ".timed"
+# Behind the line's own words: -z defs and --no-undefined do not hold, for the runtime's functions come with the program.
+MAY_BE_UNDEFINED = "-Wl,-z,undefs"
 
 
 def plain_name(library: Path) -> Path:
@@ -18,27 +20,17 @@ def plain_name(library: Path) -> Path:
 
 
 def plain_library(library: Path) -> Path | None:
-    """The one without recording code of a traced library; None of others."""
+    """The one without recording code of a traced library; None of others, also where one was linked here before."""
     plain = plain_name(library)
-    return plain if plain.is_file() else None
+    return plain if plain.is_file() and "__tsan_init" in _said_of(library, "-T") else None
 
 
-def with_plain_soname(words: list[str], plain: Path) -> list[str]:
-    """Words of a link line whose library, if it has a name in programs, has that of the file without recording code."""
-    return [_SONAME.sub(lambda found: found[1] + plain.name, word) for word in words]
+def plain_soname(library: Path, plain: Path) -> list[str]:
+    """Words of a link line for the library without recording code: programs know it by its file, if they know the traced one by a name."""
+    named = re.search(r"^\s*SONAME\s", _said_of(library, "-p"), re.MULTILINE)
+    return [f"-Wl,-soname,{plain.name}"] if named else []
 
 
-def may_be_undefined(words: list[str]) -> list[str]:
-    """Words of a link line without -z defs and --no-undefined: the runtime's functions come with the program."""
-    kept: list[str] = []
-    for word in words:
-        if word == "defs" and kept and kept[-1] == "-z":
-            kept.pop()
-            continue
-        if not word.startswith("-Wl,"):
-            kept.append(word)
-            continue
-        parts = re.sub(r",(?:-z,defs|-zdefs|--?no-undefined)(?=,|$)", "", word)
-        if parts != "-Wl":
-            kept.append(parts)
-    return kept
+def _said_of(library: Path, what: str) -> str:
+    said = subprocess.run(["objdump", what, str(library)], capture_output=True, check=False).stdout
+    return said.decode(errors="replace")

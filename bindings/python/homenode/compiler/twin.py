@@ -262,8 +262,9 @@ def with_counters(assembly: str) -> str:
             continue
         in_asm = stripped == "#APP" or (in_asm and stripped != "#NO_APP")
         if _SECTION.match(stripped):
-            starts = starts or (in_asm and blocks.is_open)  # what the `asm` comes back to
-            out.append(blocks.end() if sections.in_text else "")
+            if not repeats.inside:
+                starts = starts or (in_asm and blocks.is_open)  # what the `asm` comes back to
+                out.append(blocks.end() if sections.in_text else "")
             sections.take(stripped)
         in_text = sections.in_text
         # gcc says what the symbols behind the debug information are before it leaves the section.

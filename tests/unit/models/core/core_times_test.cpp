@@ -51,17 +51,21 @@ TEST(BlockTimes, ofAChainAreItsLatency) {
 }
 
 // What others on the core's second thread can make longer.
-TEST(BlockTimes, sayHowBusyTheBusiestUnitIs) {
-  EXPECT_NEAR(repeated("f20f59c1").busiest, 1.0 / 6, 0.01);  // a chain: one operation of 18 that could be dispatched, two pipes multiply
-  EXPECT_NEAR(repeated("4883c0014883c3014883c1014883c2014883c6014883c7014983c0014983c101").busiest, 1, 0.05);  // four units of four
-  EXPECT_NEAR(repeated("31c031db31c931d231f631ff4531c0").busiest, 1, 0.05);                                    // the front end
-  // Executions that retire with the ones before have the share of their window, too.
-  const BlockTimes two = times_of("block 1 f20f59c1\nblock 2 90\nsequence " + [] {
-    std::string pairs;
-    for (int i = 0; i < 100; ++i) pairs += "1 2 ";
-    return pairs;
-  }() + "\n");
-  EXPECT_NEAR(two.blocks.at(2).busiest, two.blocks.at(1).busiest, 1e-6);
+TEST(BlockTimes, sayHowBusySharedUnitsAre) {
+  const std::string adds = "4883c0014883c3014883c1014883c2014883c6014883c7014983c0014983c101";
+  EXPECT_NEAR(repeated("f20f59c1").use.units, 1.0 / 6, 0.01);  // a chain: one of two pipes that multiply, a third of the time
+  EXPECT_NEAR(repeated(adds).use.units, 1, 0.05);              // four units of four
+  EXPECT_EQ(repeated(adds).use.fetching, 0);                   // no branch
+  EXPECT_NEAR(repeated("31c031db31c931d231f631ff4531c0").use.units, 1, 0.05);  // dispatch
+  // A jump to the block's own begin: a line a cycle, whatever is in it.
+  const BlockTime loop = times_of("block 1 90ebfd 401000\nsequence 1*200\n").blocks.at(1);
+  EXPECT_NEAR(loop.cycles, 1, 0.05);
+  EXPECT_NEAR(loop.use.fetching, 1, 0.05);
+  // Executions that retire with the ones before have the shares of their window, too.
+  std::string pairs;
+  for (int i = 0; i < 100; ++i) pairs += " 1 2";
+  const BlockTimes two = times_of("block 1 f20f59c1\nblock 2 90\nsequence" + pairs + "\n");
+  EXPECT_NEAR(two.blocks.at(2).use.units, two.blocks.at(1).use.units, 1e-6);
 }
 
 TEST(BlockTimes, ofIndependentInstructionsAreTheirThroughput) {

@@ -121,6 +121,7 @@ TEST(DescribeHost, WhatOthersLeaveOfACoreIsTheMeanOverTheLeast) {
   }
   const MachineFile file = host.describe(), without = Host{}.describe();
   EXPECT_DOUBLE_EQ(file.machine.core.smt_slowdown, 1.5);
+  EXPECT_EQ(file.machine.core.smt_fetch_slowdown, 1);
   EXPECT_NE(file.machine.hash, without.machine.hash);
   EXPECT_EQ(without.machine.core.smt_slowdown, 1);
   Machine copy = file.machine;

@@ -47,29 +47,33 @@ TEST(CoreTime, everyPipeCanBeTheBusiest) {
 }
 
 // Beside others a unit has two thirds of its time: code that needs it always takes 1.5 times as long, code that needs it for 0.8 of its
-// time 1.2 times, and a chain as long as alone.
-TEST(CoreTime, besideOthersIsLongerWhereAUnitIsBusy) {
+// time 1.2 times, and a chain as long as alone. The front end serves the two in turn.
+TEST(CoreTime, besideOthersIsLongerWhereSomethingIsShared) {
   Machine machine;
   machine.clock = clock_rate;
   RegionCycles code;
-  const auto add = [&](double cycles, double share) {
+  const auto add = [&](double cycles, double units, double fetching) {
     code.cycles += cycles;
-    code.units.add(cycles, share);
+    code.units.add(cycles, {.units = units, .fetching = fetching});
   };
   WorkCounts work;
   work.instructions = 10;
-  add(1, 1);
-  add(2, 0.8);
-  add(4, 0.2);
+  add(1, 1, 0.5);
+  add(2, 0.8, 0.5);
+  add(4, 0.2, 0);
+  add(2, 0.5, 1);
   code.cycles += 3;  // of libraries: measured, and as it is
-  EXPECT_DOUBLE_EQ(core_seconds(work, &code, machine), 10 * 10 / 2e9);
+  const auto seconds = [&] { return core_seconds(work, &code, machine); };
+  EXPECT_DOUBLE_EQ(seconds(), 10 * 12 / 2e9);
   machine.core.smt_slowdown = 1.5;
-  EXPECT_DOUBLE_EQ(core_seconds(work, &code, machine), 10 * (10 + 0.5 + 0.4) / 2e9);
+  EXPECT_DOUBLE_EQ(seconds(), 10 * (12 + 0.5 + 0.4) / 2e9);
+  machine.core.smt_fetch_slowdown = 2;
+  EXPECT_DOUBLE_EQ(seconds(), 10 * (12 + 0.5 + 0.4 + 2) / 2e9);
   machine.core.block_time = 2;
-  EXPECT_DOUBLE_EQ(core_seconds(work, &code, machine), 2 * 10 * (10 + 0.5 + 0.4) / 2e9);
+  EXPECT_DOUBLE_EQ(seconds(), 2 * 10 * (12 + 0.5 + 0.4 + 2) / 2e9);
   code.units.scale(0.5);
-  EXPECT_DOUBLE_EQ(code.units.lost(1.5), 0.45);
-  EXPECT_EQ(code.units.lost(1), 0);
+  EXPECT_DOUBLE_EQ(code.units.lost({.units = 1.5, .fetching = 1}), 0.45);
+  EXPECT_EQ(code.units.lost({}), 0);
 }
 
 TEST(CoreTime, ofNothingIsNothing) { EXPECT_EQ(core_seconds({}, CoreThroughput{}, clock_rate), 0); }
