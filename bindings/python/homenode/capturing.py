@@ -420,7 +420,7 @@ class _Run:
             status, ending = run(words, environment, pipe_end, timeout, stdin=stdin, **silent)
         if status and self._words.kernel is not None and ending is Ending.own:
             raise self._failed(status)
-        if status == _NOT_LOADED and ending is Ending.own:
+        if status == _NOT_LOADED and ending is Ending.own and variable == "HOMENODE_WORK":
             warnings.warn(
                 f"{program.name} does not start, for a library of it is not found: beside each traced library its form without "
                 f"recording, LIBRARY.timed, has to lie; times of this trace lack what {program.name} was to tell",
