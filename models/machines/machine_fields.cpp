@@ -406,7 +406,7 @@ std::vector<MachineField> fields_of(Machine& machine) {
 bool is_left_out(const MachineField& field) {
   if (field.name.ends_with("memory_side_loaded_latency")) return is_zero(field);
   if (field.name.ends_with("snoop_filter") || field.name.ends_with("snoop_filter_ways")) return is_zero(field);
-  if (field.name.starts_with("core.smt_")) return magnitude_of(field) == 1;
+  if (field.name.ends_with("smt_slowdown") || field.name.ends_with("smt_fetch_slowdown")) return magnitude_of(field) == 1;
   if (field.name == "ways" || field.name == "tlb.ways" || field.name.ends_with("walks")) return is_zero(field);
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();

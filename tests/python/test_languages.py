@@ -127,7 +127,7 @@ def test_blocks_of_new_are_named_by_who_asked(tmp_path: Path) -> None:
     assert f"kernels.cpp:{line}" in [entry["symbol"] for entry in heap]
 
 
-def test_free_form_directives_are_rewritten_on_their_own_lines() -> None:
+def test_free_form_directives_leave_the_numbers_of_lines() -> None:
     text = "\n".join(
         [
             "!$omp parallel do collapse(2) &  ! first",
@@ -145,9 +145,9 @@ def test_free_form_directives_are_rewritten_on_their_own_lines() -> None:
     assert note["reduction"] and not note["nowait"] and note["directive"] == "parallel do"
     lines = made.text.split("\n")
     assert lines[:3] == [
-        "!$omp parallel do collapse(2) &",
-        "!$omp  &",
-        "!$omp reduction(+ : s) private(a, b) schedule(runtime)",
+        "!$omp parallel do collapse(2) reduction(+ : s) private(a, b) schedule(runtime)",
+        "!",
+        "!",
     ]
     assert lines[3:] == text.split("\n")[3:]
 
