@@ -5,7 +5,6 @@
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <limits.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <signal.h>
@@ -293,25 +292,11 @@ void hn_note_traced_code(const void* pc) {
     if (traced_libraries[i] == low) return;
   if (traced_library_count < 64) traced_libraries[traced_library_count++] = low;
 }
-/* A traced library has a form without recording beside it, which the twin and the timed program load in its place. */
-static bool has_plain_form(const char* library) {
-  static const char ending[] = ".timed";
-  char path[PATH_MAX + sizeof ending];
-  if (!realpath(library, path)) return false;
-  const size_t length = strlen(path);
-#ifdef HOMENODE_TWIN
-  const size_t end = sizeof ending - 1;
-  return length > end && !memcmp(path + length - end, ending, end);
-#else
-  memcpy(path + length, ending, sizeof ending);
-  return access(path, F_OK) == 0;
-#endif
-}
 static bool is_traced(const void* code) {
   const char* name = "";
   const uintptr_t low = start_of_module(code, &name);
   if (low == program_start()) return true;
-  if (name && has_plain_form(name)) return true;
+  if (name && hn_has_plain_form(name)) return true;
   for (unsigned i = 0; i < traced_library_count; ++i)
     if (traced_libraries[i] == low) return true;
   return false;

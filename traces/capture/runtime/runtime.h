@@ -124,6 +124,7 @@ void hn_nested_losses(void); /* before the end: how often inner teams were seria
 /* program_threads.c, futex.c, mutexes.c */
 void hn_threads_open(void);                                   /* the calling thread is the program's first one */
 void hn_threads_close(void);                                  /* a child of the program's: its threads are its own affair */
+bool hn_has_plain_form(const char* library);                  /* it was compiled for tracing; of the twin: it stands for one that was */
 void hn_note_traced_code(const void* pc);                     /* its module was compiled for tracing */
 bool hn_in_team(void);                                        /* others of the caller's team may run */
 void hn_spun_on(const volatile void* word, const void* site); /* loads of it found nothing new for a while */
