@@ -65,7 +65,7 @@ std::vector<bool> asked_for(const ExecutedCode& code) {
   for (std::size_t b = 0; b < asked.size(); ++b)
     if (instructions[b] > worth_a_look * all) asked[b] = true;
   for (std::size_t b = 0; b < asked.size(); ++b)
-    if (calls[b]) asked[b] = asked[code.blocks[b].calls - 1] = true;
+    if (asked[b] && calls[b]) asked[code.blocks[b].calls - 1] = true;
   return asked;
 }
 
@@ -249,7 +249,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
   CodeCycles result;
   for (Sum& sum : sums) {
     RegionCycles& region = result.regions.emplace_back();
-    if (sum.known_instructions <= 0 || sum.instructions <= 0) continue;
+    if (sum.known_instructions <= 0) continue;
     region.cycles = sum.cycles / sum.known_instructions + sum.of_calls / sum.instructions;
     sum.units.scale(1 / sum.known_instructions);
     region.units = sum.units;
