@@ -46,6 +46,8 @@ def test_cycles_of_blocks() -> None:
         "wide_512",
         "loads",
         "waited",
+        "busiest",
+        "fetching",
     ]
     assert slot["cycles"] == pytest.approx(12, abs=0.1)
     assert (slot["bound"], slot["alone"], slot["instructions"]) == ("latency", False, 3)
