@@ -422,8 +422,8 @@ class _Run:
             raise self._failed(status)
         if status == _NOT_LOADED and ending is Ending.own and variable == "HOMENODE_WORK":
             warnings.warn(
-                f"{program.name} does not start, for a library of it is not found: beside each traced library its form without "
-                f"recording, LIBRARY.timed, has to lie; times of this trace lack what {program.name} was to tell",
+                f"{program.name} does not start: a library that it needs is not found. Each library that homenode linked needs its "
+                "LIBRARY.timed beside it. Times of this trace are those of memory alone",
                 UncountedProgram,
                 stacklevel=3,
             )

@@ -33,8 +33,9 @@ uintptr_t omp_init_allocator(uintptr_t space, int traits, const void* list) {
   return (void)space, (void)traits, (void)list, DEFAULT_ALLOCATOR;
 }
 void omp_destroy_allocator(uintptr_t allocator) { (void)allocator; }
-void omp_set_default_allocator(uintptr_t allocator) { (void)allocator; }
-uintptr_t omp_get_default_allocator(void) { return DEFAULT_ALLOCATOR; }
+static uintptr_t default_allocator = DEFAULT_ALLOCATOR;
+void omp_set_default_allocator(uintptr_t allocator) { default_allocator = allocator ? allocator : DEFAULT_ALLOCATOR; }
+uintptr_t omp_get_default_allocator(void) { return default_allocator; }
 
 int omp_get_num_places(void) { return 0; }
 int omp_get_place_num(void) { return -1; }

@@ -1,10 +1,15 @@
 """The members of a static library, in their order: also several of one name, and those of thin archives, which lie elsewhere."""
 
+import os
 from collections.abc import Iterator
 from pathlib import Path
 
 _MAGIC, _THIN = b"!<arch>\n", b"!<thin>\n"
 _HEADER = 60  # bytes: name 16, date 12, owner 6, group 6, mode 8, size 10, end 2
+
+
+def _text(name: bytes) -> str:
+    return os.fsdecode(name.removesuffix(b"/"))
 
 
 def _member_at(archive: Path, place: int) -> tuple[str, bytes]:
@@ -31,17 +36,14 @@ def members_of(archive: Path) -> Iterator[tuple[str, bytes]]:
             long_names = content
         elif not index:
             if name.startswith(b"/"):
-                offset, _, origin = name[1:].partition(
-                    b":"
-                )  # of an archive that a thin one holds: where the member begins in it
+                # With an origin: where the member begins in an archive that a thin one holds.
+                offset, _, origin = name[1:].partition(b":")
                 name = long_names[int(offset) :].partition(b"\n")[0]
                 if origin:
-                    yield _member_at(
-                        archive.parent / name.removesuffix(b"/").decode("utf-8", "surrogateescape"), int(origin)
-                    )
+                    yield _member_at(archive.parent / _text(name), int(origin))
                     continue
             if name.startswith(b"#1/"):  # as BSD has it: the name stands before the content
                 length = int(name[3:])
                 name, content = content[:length].rstrip(b"\0"), content[length:]
-            path = Path(name.removesuffix(b"/").decode("utf-8", "surrogateescape"))
+            path = Path(_text(name))
             yield path.name, content if inside else (archive.parent / path).read_bytes()

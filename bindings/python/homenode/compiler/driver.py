@@ -246,13 +246,9 @@ def _check_for_errors(source: Source, line: CommandLine, compiler: Sequence[str]
     """What -Werror makes an error of the source as it is; the text that is compiled is another one."""
     if not any(flag.startswith("-Werror") for flag in line.compile):
         return
-    seen, words = False, []
-    for word in line.preprocess:  # without dependencies, whose file is written once
-        skips = (
-            seen or word in ("-MD", "-MMD", "-MP", "-MG", "-MF", "-MT", "-MQ") or word.startswith(("-MF", "-MT", "-MQ"))
-        )
-        seen = not seen and word in ("-MF", "-MT", "-MQ")
-        words += [] if skips else [word]
+    # Dependencies are written by the preprocessor's own run.
+    asked = any(word in ("-MD", "-MMD") for word in line.preprocess)
+    words = [*line.preprocess, *(["-MF", os.devnull] if asked else [])]
     language = source.language.name
     ended = subprocess.run(
         [*compiler, "-fsyntax-only", *line.compile, *words, f"-I{capture_runtime()}", "-x", language, str(source.path)],
@@ -411,11 +407,16 @@ def _link_plain_library(inputs: list[str], line: CommandLine, compiler: Sequence
         words, found = inner_inputs(_PLAIN, inputs, Path(name))
         if found:
             words += [MAY_BE_UNDEFINED, *plain_soname(target, plain)]
-            subprocess.run(
+            ended = subprocess.run(
                 [*compiler, *flags, f"-L{capture_runtime()}", *words, "-o", str(plain)],
-                capture_output=True,
+                stderr=subprocess.PIPE,
                 check=False,
             )
+            if ended.returncode:
+                said = ended.stderr.decode(errors="replace")
+                sys.stderr.write(
+                    f"homenode: warning: programs with {target} will have no work counts: {plain.name} does not link:\n{said}"
+                )
 
 
 def _link_inner(
