@@ -35,8 +35,8 @@ ParameterSpec parameter_from(const std::string& name, const std::optional<std::i
   return value ? parameter : required(std::move(parameter));
 }
 
-PolicyDescription describe(const std::string& name, const std::string& description, const Settings& settings,
-                           const std::vector<std::string>& examples, const std::map<std::string, std::string>& deviations) {
+PolicyDescription described_policy(const std::string& name, const std::string& description, const Settings& settings,
+                                   const std::vector<std::string>& examples, const std::map<std::string, std::string>& deviations) {
   PolicyDescription described{.name = name, .description = description, .parameters = {}, .examples = examples, .deviations = {}};
   for (const auto& [parameter, value] : settings) described.parameters.push_back(parameter_from(parameter, value));
   for (const auto& [clause, reason] : deviations) described.deviations.push_back({clause, reason});
@@ -83,7 +83,7 @@ void bind_python_policies(py::module_& module) {
   bind_heap_pages(module);
   bind_mapped_pages(module);
   py::class_<PolicyDescription>(module, "PolicyDescription")
-      .def(py::init(&describe), "name"_a, "description"_a, "settings"_a, "examples"_a, "deviations"_a);
+      .def(py::init(&described_policy), "name"_a, "description"_a, "settings"_a, "examples"_a, "deviations"_a);
   module.def(
       "add_placement",
       [](const PolicyDescription& described, const py::object& make, const std::string& watches, bool wakes) {

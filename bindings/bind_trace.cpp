@@ -175,7 +175,7 @@ py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu)
 }
 
 // `team` 0: as many threads as the program's teams had when it was captured.
-py::dict threads_of(const Workload& workload, unsigned team) {
+py::dict threads_of_trace(const Workload& workload, unsigned team) {
   require(workload, Recorded::threads, "the graph of threads (inspect --threads)");
   if (team == 0)
     for (const Execution& execution : workload.executions) team = std::max(team, execution.team);
@@ -240,7 +240,7 @@ void bind_trace(py::module_& module) {
           "is_timed_by_blocks", [](const Workload& workload, const std::string& llvm_cpu) { return has_core_model(workload, llvm_cpu); },
           "llvm_cpu"_a)
       .def("executed_code", &executed_code_of, "llvm_cpu"_a)
-      .def("thread_graph", &threads_of, "team"_a)
+      .def("thread_graph", &threads_of_trace, "team"_a)
       .def("expand_runs", [](std::shared_ptr<Workload> workload) { return expand_runs(std::move(workload)); });
   module.def(
       "use_core_model",

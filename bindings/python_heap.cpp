@@ -11,10 +11,6 @@ namespace py = pybind11;
 
 namespace {
 
-py::tuple tuple_of(const Place& place) {
-  return py::make_tuple(place.thread.value(), place.core.value(), place.node.value(), place.now.count());
-}
-
 py::tuple arguments_of(const AllocationRequest& request, const Place& place) {
   return py::make_tuple(request.object.value(), request.bytes, request.alignment, request.site.value(), request.owner_hint,
                         tuple_of(place));

@@ -60,10 +60,6 @@ py::array array_of(const py::dtype& layout, std::span<const Row> rows) {
   return py::array(layout, {static_cast<py::ssize_t>(rows.size())}, {}, rows.data());
 }
 
-py::tuple tuple_of(const Place& place) {
-  return py::make_tuple(place.thread.value(), place.core.value(), place.node.value(), place.now.count());
-}
-
 }  // namespace
 
 void PythonPlacement::prepare(const AccessSummary*, const Machine& machine) {

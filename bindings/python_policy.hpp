@@ -9,6 +9,7 @@
 
 #include "bindings/user_code.hpp"
 #include "sim/base/parameters.hpp"
+#include "sim/base/place.hpp"
 #include "sim/base/registry.hpp"
 #include "sim/machine/machine.hpp"
 
@@ -38,6 +39,11 @@ private:
   KeptObject make_;
   Parameters settings_;
 };
+
+// Thread, core, node and picoseconds: where and when code of a policy is called.
+inline pybind11::tuple tuple_of(const Place& place) {
+  return pybind11::make_tuple(place.thread.value(), place.core.value(), place.node.value(), place.now.count());
+}
 
 // A machine of C++ as Python holds it.
 pybind11::object python_machine(const Machine&);

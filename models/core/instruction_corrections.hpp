@@ -27,6 +27,7 @@ struct CorrectedInstruction {
   bool is_wide;                                           // vectors of 512 bits
 
   bool begins(std::initializer_list<std::string_view> with) const;
+  bool is_integer_division() const { return begins({"DIV64", "IDIV64", "DIV32", "IDIV32"}); }
   // A load and nothing else: MOVHPD and its kin merge, MOVSHDUP and its kin shuffle, MOVBE swaps bytes.
   bool is_plain_load() const;
   // Additions and subtractions of floating-point numbers, but for those within a register (HADD) and in turns (ADDSUB).

@@ -11,8 +11,6 @@ namespace {
 using llvm::mca::InstrDesc;
 using Instruction = CorrectedInstruction;
 
-bool is_integer_division(const Instruction& of) { return of.begins({"DIV64", "IDIV64", "DIV32", "IDIV32"}); }
-
 }  // namespace
 
 Zen3Instructions::Zen3Instructions(CoreTarget& target)
@@ -34,7 +32,7 @@ void Zen3Instructions::correct_latency(const Instruction& of, InstrDesc& descrip
     set_latency(description, known - 1 + scaled);
   }
   constexpr int short_quotient = 9;  // more with more bits; LLVM has the most
-  if (is_integer_division(of)) set_latency(description, std::min(known, short_quotient));
+  if (of.is_integer_division()) set_latency(description, std::min(known, short_quotient));
   if (of.loads || of.stores) return;
   if (of.begins({"INSERTF128", "INSERTI128", "EXTRACTF128", "EXTRACTI128"})) set_latency(description, known - 1);
   // Beyond what every way between general and vector registers takes longer (crossing_latency in core_block.cpp).
@@ -47,7 +45,7 @@ void Zen3Instructions::correct_units(const Instruction& of, InstrDesc& descripti
     description.Resources.clear();
     description.UsedBuffers = description.UsedProcResUnits = description.UsedProcResGroups = 0;
   }
-  if (is_integer_division(of)) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
+  if (of.is_integer_division()) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
   if (of.begins({"SET"}) && !of.stores) set_cycles(description, 1, 1);
   if (of.stores && !of.from_vector)
     for (auto& [mask, usage] : description.Resources)

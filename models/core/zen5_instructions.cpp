@@ -12,7 +12,6 @@ using Instruction = CorrectedInstruction;
 
 bool is_division(const Instruction& of) { return of.begins({"DIVSD", "DIVPD"}); }
 bool is_square_root(const Instruction& of) { return of.begins({"SQRTSD", "SQRTPD"}); }
-bool is_integer_division(const Instruction& of) { return of.begins({"DIV64", "IDIV64", "DIV32", "IDIV32"}); }
 // A register's lowest element into another register.
 bool is_merge(const Instruction& of) { return of.begins({"MOVSDrr", "MOVSSrr", "MOVSDZrr", "MOVSSZrr"}); }
 // Between elements, on any of the four pipes.
@@ -75,7 +74,7 @@ void Zen5Instructions::correct_latency(const Instruction& of, InstrDesc& descrip
   if (of.begins({"HADDP", "HSUBP"})) set_latency(description, known + 1);
   if (of.begins({"PERMPDY", "PERMQY"}) && !of.loads && known > 4) set_latency(description, known - 2);
   // By how many bits the quotient has: 10 to 16 cycles of 64 bits, 10 to 13 of 32. Those of a quotient of ten bits are taken.
-  if (is_integer_division(of)) set_latency(description, known - (of.name.find("64") != of.name.npos ? 5 : 2));
+  if (of.is_integer_division()) set_latency(description, known - (of.name.find("64") != of.name.npos ? 5 : 2));
 }
 
 void Zen5Instructions::correct_units(const Instruction& of, InstrDesc& description) const {
@@ -85,7 +84,7 @@ void Zen5Instructions::correct_units(const Instruction& of, InstrDesc& descripti
   if (is_single_cycle(of)) set_cycles(description, 1, 1);
   if (is_division(of)) set_cycles(description, 2, 4);
   if (is_square_root(of)) set_cycles(description, 2, 8);
-  if (is_integer_division(of)) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
+  if (of.is_integer_division()) set_cycles(description, 2, of.name.find("64") != of.name.npos ? 7 : 6);
   if (of.begins({"CMOV"}) && of.to_general && !of.loads) {
     addition_.give(description);
     if (is_of_two_flags(of.mnemonic)) set_operations(description, 2);

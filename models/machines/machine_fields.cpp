@@ -304,8 +304,17 @@ std::vector<MachineField> fields_of(DramDescription& dram) {
 }
 
 std::vector<MachineField> fields_of(TlbDescription& tlb) {
-  return {{"entries", &tlb.entries}, {"large_entries", &tlb.large_entries}, {"ways", &tlb.ways},   {"index", &tlb.index},
-          {"page", &tlb.page},       {"miss_penalty", &tlb.miss_penalty},   {"walks", &tlb.walks}, {"stream_walk", &tlb.stream_walk}};
+  return {{"entries", &tlb.entries},
+          {"large_entries", &tlb.large_entries},
+          {"ways", &tlb.ways},
+          {"index", &tlb.index},
+          {"page", &tlb.page},
+          {"miss_penalty", &tlb.miss_penalty},
+          {"walks", &tlb.walks},
+          {"stream_walk", &tlb.stream_walk},
+          {"first_entries", &tlb.first_entries},
+          {"first_miss_penalty", &tlb.first_miss_penalty},
+          {"first_misses", &tlb.first_misses}};
 }
 
 std::vector<MachineField> fields_of(LinkDescription& link) {
@@ -408,6 +417,8 @@ bool is_left_out(const MachineField& field) {
   if (field.name.ends_with("snoop_filter") || field.name.ends_with("snoop_filter_ways")) return is_zero(field);
   if (field.name.ends_with("smt_slowdown") || field.name.ends_with("smt_fetch_slowdown")) return magnitude_of(field) == 1;
   if (field.name == "ways" || field.name == "tlb.ways" || field.name.ends_with("walks")) return is_zero(field);
+  if (field.name.ends_with("first_entries") || field.name.ends_with("first_miss_penalty") || field.name.ends_with("first_misses"))
+    return is_zero(field);
   if (const auto* time = std::get_if<std::optional<Time>*>(&field.target)) return !(*time)->has_value();
   if (const auto* bandwidth = std::get_if<std::optional<Bandwidth>*>(&field.target)) return !(*bandwidth)->has_value();
   if (const auto* name = std::get_if<std::string*>(&field.target)) return (*name)->empty();

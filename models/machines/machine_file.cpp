@@ -10,8 +10,6 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t most_nodes = 254;  // refused before there is a table of them
-
 constexpr std::string_view schema = "homenode.machine/1";
 
 // Builds one machine out of one document.

@@ -13,6 +13,8 @@
 
 namespace homenode {
 
+inline constexpr std::size_t most_nodes = 254;  // of a machine
+
 // A value of a machine and what is known about it.
 struct MachineParameter {
   std::string path;                          // "nodes.latency"; "nodes.2.latency" where nodes differ; a name `with_changes` takes

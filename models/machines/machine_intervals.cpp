@@ -44,12 +44,12 @@ const SourceClass& class_of(const MachineParameter& parameter) {
 
 // DRAM behind a controller moves the engine `line` only, whose latencies are the machine's all the same. Clocks by number of cores lie
 // between the base clock and the highest, the share of a latency that a core waits for is the whole of it and that in which a line keeps
-// loads waiting is nothing, page walks as many as misses, nobody is on a core's other thread, unless somebody knows better: they are off
-// only where bounds are stated.
+// loads waiting is nothing, page walks as many as misses, translations of one level, nobody is on a core's other thread, unless somebody
+// knows better: they are off only where bounds are stated.
 bool may_be_off(const MachineField& field, bool stated) {
   if (field.name.starts_with("dram.")) return false;
   if (field.name == "core.load_waits" || field.name == "core.fill_serial" || field.name == "tlb.walks" ||
-      field.name.starts_with("core.smt_"))
+      field.name.starts_with("tlb.first_") || field.name.starts_with("core.smt_"))
     return stated;
   if (std::holds_alternative<std::vector<ClockStep>*>(field.target)) return stated;
   static const std::set<std::string> counts{"core.miss_buffers", "core.prefetched_lines"};

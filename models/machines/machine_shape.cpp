@@ -13,7 +13,6 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t most_nodes = 254;  // as a description may have
 using Pairs = std::vector<std::pair<SocketId, SocketId>>;
 
 void join(std::set<std::pair<unsigned, unsigned>>& pairs, unsigned a, unsigned b) {

@@ -12,7 +12,7 @@
 namespace homenode {
 namespace {
 
-constexpr std::uint64_t page = 4096;
+constexpr std::uint64_t page_bytes = 4096;
 // Longer than a controller keeps a row open.
 constexpr Time pause_between = Time::nanoseconds(1000);
 
@@ -61,7 +61,7 @@ std::vector<BlockLatencies> latency_map(const Machine& described, std::uint64_t 
     map[block] = {number.value() * line, ring.directory_of(number), ring.controller_of(number), {}};
   }
   for (std::size_t core = 0; core < machine.cores(); ++core) {
-    AddressSpace addresses{machine, *workload, *placement, Bytes{page}};
+    AddressSpace addresses{machine, *workload, *placement, Bytes{page_bytes}};
     const LineNumber base = line_of(addresses.address(object, ThreadId{0}), line);
     EngineOptions options;
     options.system.fault = {Time{}, Time{}, 0, 0};

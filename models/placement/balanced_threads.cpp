@@ -3,14 +3,15 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/placement/scan_limits.hpp"
+
 namespace homenode {
 namespace {
 
 constexpr std::int64_t active_node_fraction = 3;          // ACTIVE_NODE_FRACTION
 constexpr std::int64_t period_slots = 10, threshold = 7;  // NUMA_PERIOD_SLOTS, NUMA_PERIOD_THRESHOLD: aim for 70 % local faults
 constexpr std::uint64_t early_scans = 4;                  // should_numa_migrate_memory
-constexpr std::int64_t most_scanned_a_second = std::int64_t{2560} << 20;  // MAX_SCAN_WINDOW, bytes
-constexpr std::int64_t running_all_the_time = 1 << 16;                    // weight of CPU faults in task_numa_placement
+constexpr std::int64_t running_all_the_time = 1 << 16;    // weight of CPU faults in task_numa_placement
 
 Time scaled(Time time, double by) { return Time::picoseconds(std::llround(static_cast<double>(time.count()) * by)); }
 

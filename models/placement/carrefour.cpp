@@ -25,7 +25,7 @@ struct Thresholds {
   std::uint64_t page_accesses = 0;
 };
 
-constexpr double line_bytes = 64;
+constexpr double bytes_of_an_access = 64;
 
 class Carrefour final : public PlacementModifier {
 public:
@@ -47,7 +47,7 @@ public:
     if (replicas_.on()) replicas_.observe(uses);
     for (const PageUse& use : uses) {
       if (use.home.is_none()) continue;
-      const double lines = static_cast<double>(use.read_bytes + use.written_bytes) / line_bytes;
+      const double lines = static_cast<double>(use.read_bytes + use.written_bytes) / bytes_of_an_access;
       accesses_[use.page.value() * nodes_ + place.node.index()] += lines;
       traffic_[use.home.index()] += lines;
       if (use.home == place.node) local_ += lines;

@@ -18,7 +18,7 @@
 namespace homenode {
 namespace {
 
-constexpr double line_bytes = 64, count_of_a_sample = 512;
+constexpr double bytes_of_a_read = 64, count_of_a_sample = 512;
 constexpr std::size_t bins = 16, least_hot = 1;  // htmm_thres_hot
 // Shares of fast memory that are free before pages are promoted, and below which pages are demoted; at most as many bytes.
 constexpr double free_to_promote = 0.03, free_at_least = 0.02;
@@ -58,7 +58,7 @@ public:
   void observe(const Place&, std::span<const PageUse> uses, PageActions& actions) override {
     if (counts_.size() < actions.pages()) counts_.resize(actions.pages(), 0);
     for (const PageUse& use : uses) {
-      const double samples = static_cast<double>(use.read_bytes) / line_bytes / settings_.lines_of_a_sample;
+      const double samples = static_cast<double>(use.read_bytes) / bytes_of_a_read / settings_.lines_of_a_sample;
       counts_[use.page.value()] += samples * count_of_a_sample;
       samples_ += samples;
     }

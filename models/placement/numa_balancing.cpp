@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "models/placement/scan_limits.hpp"
+
 namespace homenode {
 namespace {
 
@@ -13,9 +15,6 @@ const Time rate_limit_window = Time::from_seconds(0.1);
 // minute (sysctl_numa_balancing_scan_period_reset) a scan starts again from the shortest period.
 constexpr std::int64_t ticks_without_migration = 10;
 const Time reset_after = Time::from_seconds(60);
-
-// task_numa_work looks at up to this many times the pages that it may unmap, to skip those that are not there.
-constexpr std::uint64_t looked_at_for_unmapped = 8;
 
 }  // namespace
 

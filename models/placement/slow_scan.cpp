@@ -3,15 +3,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "models/placement/scan_limits.hpp"
+
 namespace homenode {
-namespace {
-
-constexpr std::int64_t most_scanned_a_second = std::int64_t{2560} << 20;  // MAX_SCAN_WINDOW, bytes
-// task_numa_work looks at up to this many times the pages that it may unmap, to skip those that are not there.
-constexpr std::uint64_t looked_at_for_unmapped = 8;
-
-}  // namespace
-
 Time SlowScan::period(const PageActions& actions) const {
   std::uint64_t resident = 0;
   for (PageNumber page; page < PageNumber{actions.pages()}; ++page) resident += !actions.home(page).is_none();

@@ -152,7 +152,8 @@ std::string what_caches_see(const Machine& machine) {
   text << "; misses " << machine.miss_buffers << ' ' << machine.prefetched_lines << ' ' << machine.prefetch_stride_limit.count() << ' '
        << machine.prefetch_trigger << ' ' << machine.prefetch_streams << ' ' << machine.overlap_accesses << "; translations "
        << machine.tlb.entries << ' ' << machine.tlb.large_entries << ' ' << machine.tlb.ways << ' ' << static_cast<int>(machine.tlb.index)
-       << ' ' << machine.tlb.walks << "; snoop " << static_cast<int>(machine.snoop) << " overlap " << static_cast<int>(machine.overlap);
+       << ' ' << machine.tlb.walks << ' ' << machine.tlb.first_entries << ' ' << machine.tlb.first_misses << "; snoop "
+       << static_cast<int>(machine.snoop) << " overlap " << static_cast<int>(machine.overlap);
   return text.str();
 }
 

@@ -159,6 +159,11 @@ struct TlbDescription {
   unsigned ways = 0;  // of a set; 0 = not known, 4
   TlbIndex index = TlbIndex::low;
   double walks = 0;  // that a core has under way at a time for accesses that no prefetcher follows; 0 = not known, as many as misses
+  // The first level, of small and large pages: what an access waits that finds its page in `entries` only, and for how many pages at a time
+  // a core does; 0 entries: not described, 0 at a time: as many as misses.
+  unsigned first_entries = 0;
+  Time first_miss_penalty{};
+  double first_misses = 0;
 };
 
 struct Machine {

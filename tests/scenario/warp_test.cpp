@@ -222,6 +222,10 @@ public:
     c.spec.pages = one_of(pages);
     if (between(0, 3) == 0) c.machine.tlb.index = TlbIndex::folded;
     if (c.machine.tlb.entries > 0 && between(0, 3) == 0) c.machine.tlb.ways = 8;
+    if (c.machine.tlb.entries > 0 && between(0, 2) == 0) {
+      c.machine.tlb.first_entries = 16;
+      c.machine.tlb.first_miss_penalty = Time::nanoseconds(3);
+    }
     return c;
   }
 

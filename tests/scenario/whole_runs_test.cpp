@@ -230,5 +230,34 @@ TEST(Translations, ofLargePagesHaveTheEntriesForLargePages) {
   }
 }
 
+TEST(Translations, OfAFirstLevelCostWhereColumnsAreWiderThanIt) {
+  // 20 columns of 96 rows, a page each, of which the first level holds 64 and the second all: each of 19 x 96 reads waits 4 ns more.
+  // Columns of 64 rows find all but the first ones. No prefetcher follows pages, and nothing overlaps.
+  const auto of_rows = [](std::uint32_t rows) {
+    WorkloadBuilder builder;
+    const ObjectId array = builder.object("array", 96 * 4096, ObjectKind::mapped);
+    const RegionId columns = builder.serial("columns");
+    builder.nest(columns, {rows, 20}, {read(array, 0, {4096, 8})});
+    builder.repeat(columns);
+    return builder.build();
+  };
+  Machine without = one_node();
+  without.miss_buffers = 1;
+  without.tlb.entries = 1024;
+  Machine with = without;
+  with.tlb.first_entries = 64;
+  with.tlb.first_miss_penalty = Time::nanoseconds(4);
+  for (const char* engine : {"flow", "line"}) {
+    RunSpec options;
+    options.engine = engine;
+    const auto more = [&](std::uint32_t rows) {
+      const auto workload = of_rows(rows);
+      return (run(*workload, with, options).time - run(*workload, without, options).time).seconds() * 1e9;
+    };
+    EXPECT_NEAR(more(96), 19 * 96 * 4, 1) << engine;
+    EXPECT_NEAR(more(64), 0, 1) << engine;
+  }
+}
+
 }  // namespace
 }  // namespace homenode::test

@@ -9,7 +9,6 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t most_problems = 100;
 // An object that nobody announced is as long as was seen: an access may begin in it and reach beyond by its own width.
 constexpr std::int64_t widest_access = std::numeric_limits<decltype(AccessRun::width)>::max();
 constexpr std::uint64_t overflown = std::numeric_limits<std::uint64_t>::max();

@@ -9,7 +9,6 @@
 namespace homenode {
 namespace {
 
-constexpr std::size_t most_problems = 100;
 // Of one construct, so that a number in a file does not decide how much memory is taken and how long it takes.
 constexpr std::int64_t most_tasks = std::int64_t{1} << 26;
 

@@ -9,6 +9,8 @@
 
 namespace homenode {
 
+inline constexpr std::size_t most_problems = 100;  // that are told; the others are as wrong
+
 // One line for each broken invariant.
 std::vector<std::string> broken_invariants_of_tasks(const Workload&);
 

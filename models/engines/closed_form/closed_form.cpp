@@ -12,10 +12,6 @@
 
 namespace homenode {
 
-namespace {
-Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
-}  // namespace
-
 ClosedForm::ClosedForm(const Workload& workload, const Machine& machine, const Topology& topology, const TrafficTable& table,
                        PagePlacement& placement, std::vector<CoreId> team, const OperatingSystem& system, bool zeroes_in_caches)
     : workload_{workload},

@@ -9,10 +9,6 @@
 
 namespace homenode {
 
-namespace {
-Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
-}  // namespace
-
 std::vector<double> fair_times(const Eigen::ArrayXd& minimum, const Eigen::ArrayXXd& uses) {
   FlowSharing sharing{static_cast<std::size_t>(uses.cols())};
   std::vector<double> ends(static_cast<std::size_t>(minimum.size()), 0.0);

@@ -10,10 +10,6 @@
 
 namespace homenode {
 
-namespace {
-Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
-}  // namespace
-
 Eigen::ArrayXd ClosedForm::side_cache_shares(const std::vector<std::uint8_t>& home_of) const {
   std::vector<double> pages(machine_.nodes.size(), 0);
   for (const std::uint8_t home : home_of)

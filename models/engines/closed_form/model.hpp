@@ -17,6 +17,8 @@
 
 namespace homenode {
 
+inline Eigen::Index at(std::size_t index) { return static_cast<Eigen::Index>(index); }
+
 class ClosedForm final : public ProgramOracle {
 public:
   ClosedForm(const Workload&, const Machine&, const Topology&, const TrafficTable&, PagePlacement&, std::vector<CoreId> team,

@@ -13,12 +13,6 @@
 #include "models/engines/parts/controller_load.hpp"
 
 namespace homenode {
-namespace {
-
-Picoseconds to_picoseconds(double seconds) { return std::llround(seconds * 1e12); }
-
-}  // namespace
-
 void LineEngine::describe_memory_side() {
   first_side_cache_ = first_side_cache(machine_, topology_);
   first_port_ = first_port(machine_, topology_);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -17,6 +18,7 @@
 namespace homenode {
 
 using Picoseconds = std::int64_t;
+inline Picoseconds to_picoseconds(double seconds) { return std::llround(seconds / 1e-12); }
 
 // What a line meets at the memory-side cache of its home: none there; a read that hits or misses; a miss whose tags have been read; a
 // write, likewise.

@@ -16,8 +16,6 @@ namespace {
 
 constexpr double picosecond = 1e-12;
 
-Picoseconds to_picoseconds(double seconds) { return std::llround(seconds / picosecond); }
-
 }  // namespace
 
 Started LineEngine::start(const Work& work, AddressSpace& addresses) {

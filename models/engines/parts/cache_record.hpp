@@ -24,8 +24,9 @@ namespace homenode {
 
 struct RepeatedRounds;
 
-struct TranslationBuffers {       // of one core
-  TranslationBuffer pages, huge;  // huge: of transparent huge pages
+struct TranslationBuffers {                  // of one core
+  TranslationBuffer pages, huge;             // huge: of transparent huge pages
+  std::optional<TranslationBuffer> first{};  // of both; none: not described
 };
 
 // One slice behind the caches, before anything is known of its pages.

@@ -38,7 +38,10 @@ CacheStage::CacheStage(const Workload& workload, const Machine& machine, std::un
   if (machine.tlb.entries > 0) {
     const unsigned large = machine.tlb.large_entries > 0 ? machine.tlb.large_entries : machine.tlb.entries;
     const TranslationBuffer pages{page < large_page ? machine.tlb.entries : large, machine.tlb}, huge{large, machine.tlb};
-    translations_.assign(machine.cores(), {pages, huge});
+    TranslationBuffers buffers{pages, huge};
+    if (machine.tlb.first_entries > 0)
+      buffers.first.emplace(machine.tlb.first_entries, TlbDescription{.miss_penalty = Time{}, .ways = machine.tlb.first_entries});
+    translations_.assign(machine.cores(), buffers);
   }
   if (caches) take_caches(std::move(caches));
   if (record_) {
@@ -77,7 +80,7 @@ void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, Ad
     addresses.note_touch(touch.range, touch.writes, place);
     if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
     if (touch.begins_group) walks.next_group();
-    walks.add(missed_pages(place.core, touch.range, addresses), touch.parallelism, touch.followed);
+    add_walks(place.core, touch.range, addresses, touch.parallelism, touch.followed, walks);
   }
 }
 
@@ -255,7 +258,7 @@ bool CacheStage::next_group(const Work& work, LineTouches& touches, AddressSpace
                          slice,
                          faulted != nullptr,
                          walks_now ? &walks : nullptr,
-                         translations_.empty() ? nullptr : &translations_[work.place.core.index()].pages};
+                         translations_.empty() ? nullptr : &translations_[work.place.core.index()]};
   group_begins_ = true;
   for (const LineTouch& touch : group.touches) {
     if (faulted) addresses.note_touch(bytes_of(touch.lines, line_bytes_), touch.writes, work.place);
@@ -308,21 +311,28 @@ inline void CacheStage::note_pages(const LineTouch& touch, const GroupPages& of)
   const bool one = touch.lines.last > touch.lines.first && first == (touch.lines.last - 1 - first_line_) >> page_lines_shift_;
   if (!one || by_huge_pages_) return note_many_pages(touch, of);
   if (!of.noted && pages_.add(first, touch.writes)) note_touch(touch, of.slice);
-  if (of.walks != nullptr) of.walks->add(of.translations->find(first) ? 0 : 1, touch.parallelism, is_followed(touch));
+  if (of.walks == nullptr) return;
+  const bool held = of.translations->pages.find(first);
+  of.walks->add(held ? 0 : 1, touch.parallelism, is_followed(touch));
+  if (of.translations->first && !of.translations->first->find(first) && held) of.walks->add_first(touch.parallelism);
 }
 
 void CacheStage::note_many_pages(const LineTouch& touch, const GroupPages& of) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);
   if (by_huge_pages_ || range.last <= range.first) {
     if (!of.noted && range.last > range.first) note_touch(touch, of.slice);
-    if (of.walks != nullptr) of.walks->add(missed_pages(of.core, range, of.addresses), touch.parallelism, is_followed(touch));
+    if (of.walks != nullptr) add_walks(of.core, range, of.addresses, touch.parallelism, is_followed(touch), *of.walks);
     return;
   }
   const std::uint64_t first = (range.first - first_byte_) >> page_shift_, last = ((range.last - 1 - first_byte_) >> page_shift_) + 1;
   if (!of.noted && pages_.add(first, last, touch.writes)) note_touch(touch, of.slice);
   if (of.walks == nullptr) return;
   std::uint64_t missed = 0;
-  for (std::uint64_t page = first; page < last; ++page) missed += !of.translations->find(page);
+  for (std::uint64_t page = first; page < last; ++page) {
+    const bool held = of.translations->pages.find(page);
+    missed += !held;
+    if (of.translations->first && !of.translations->first->find(page) && held) of.walks->add_first(touch.parallelism);
+  }
   of.walks->add(missed, touch.parallelism, is_followed(touch));
 }
 
@@ -369,8 +379,15 @@ CacheStage::Opened& CacheStage::opened(const Work& work, AddressSpace& addresses
   return opened;
 }
 
-std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const AddressSpace& addresses) {
+void CacheStage::add_walks(CoreId core, AddressRange range, const AddressSpace& addresses, float parallelism, bool followed,
+                           GroupWalks& walks) {
+  constexpr std::uint64_t of_huge_pages = std::uint64_t{1} << 63;  // of their numbers, in the first level
   TranslationBuffers& buffers = translations_[core.index()];
+  const auto found = [&](TranslationBuffer& second, std::uint64_t number, std::uint64_t in_first) {
+    const bool held = second.find(number);
+    if (buffers.first && !buffers.first->find(in_first) && held) walks.add_first(parallelism);
+    return held;
+  };
   std::uint64_t missed = 0;
   // One translation is of a whole page of 2 MiB; smaller huge pages keep those of their small pages.
   const std::uint64_t in_huge =
@@ -378,14 +395,14 @@ std::uint64_t CacheStage::missed_pages(CoreId core, AddressRange range, const Ad
   for (PageNumber page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
     if (in_huge != 0 && addresses.in_huge_page(page)) {
       const std::uint64_t huge = page.value() / in_huge;
-      missed += !buffers.huge.find(huge);
+      missed += !found(buffers.huge, huge, huge | of_huge_pages);
       page = PageNumber{(huge + 1) * in_huge};
     } else {
-      missed += !buffers.pages.find(page.value());
+      missed += !found(buffers.pages, page.value(), page.value());
       ++page;
     }
   }
-  return missed;
+  walks.add(missed, parallelism, followed);
 }
 
 // Behind its last slice the caches go on from where the recorded run's were.

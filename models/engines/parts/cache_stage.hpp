@@ -97,7 +97,7 @@ private:
     FilteredSlice& slice;
     bool noted;
     GroupWalks* walks;
-    TranslationBuffer* translations;  // of small pages
+    TranslationBuffers* translations;
   };
   void note_pages(const LineTouch&, const GroupPages&);
   void note_many_pages(const LineTouch&, const GroupPages&);
@@ -111,7 +111,7 @@ private:
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
   Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
-  std::uint64_t missed_pages(CoreId, AddressRange, const AddressSpace&);
+  void add_walks(CoreId, AddressRange, const AddressSpace&, float parallelism, bool followed, GroupWalks&);
   void take_caches(std::unique_ptr<CacheModel>);
   bool reads_record();
   void end_recording();

@@ -11,24 +11,28 @@ namespace homenode {
 // Walks overlap as the misses of their touch do, as far as the core can walk for several pages at a time: each counts 1 / parallelism, or
 // 1 / TlbDescription::walks where that is more. That does not hold for a stream that a prefetcher follows: the prefetcher does not walk,
 // and the core sees one page ahead. Streams of a group, which advance together, walk beside one another.
+//
+// What the first level of translations does not have, and the second one has, is there a few cycles later.
 struct PageWalks {
   std::uint64_t pages = 0;
   double weight = 0;         // of all: sum of 1 / walks at a time
   double stream_weight = 0;  // of it, that of loads of followed streams
   double stream_pages = 0;   // sum over groups of the most pages that one such stream walks for
+  double first_weight = 0;   // as `weight`, of the pages that the first level of translations does not have and the second one has
 
   PageWalks& operator+=(const PageWalks& other) {
     pages += other.pages;
     weight += other.weight;
     stream_weight += other.stream_weight;
     stream_pages += other.stream_pages;
+    first_weight += other.first_weight;
     return *this;
   }
 
   // `from_memory`: of the lines that the outermost cache is asked for, the share that it does not have. Lines that it has have their page
   // tables there, too: their streams wait as all others do. So does every stream of a machine that does not say what a stream loses.
   double seconds(const TlbDescription& tlb, double from_memory) const {
-    const double all = weight * tlb.miss_penalty.seconds();
+    const double all = weight * tlb.miss_penalty.seconds() + first_weight * tlb.first_miss_penalty.seconds();
     if (!tlb.stream_walk) return all;
     const double further = stream_pages * tlb.stream_walk->seconds() - stream_weight * tlb.miss_penalty.seconds();
     return all + from_memory * further;
@@ -39,7 +43,10 @@ struct PageWalks {
 class GroupWalks {
 public:
   GroupWalks(PageWalks& sum, const Machine& machine)
-      : sum_{sum}, least_weight_{machine.tlb.walks > 0 ? 1 / machine.tlb.walks : 0}, misses_{static_cast<float>(machine.miss_buffers)} {}
+      : sum_{sum},
+        least_weight_{machine.tlb.walks > 0 ? 1 / machine.tlb.walks : 0},
+        least_first_weight_{machine.tlb.first_misses > 0 ? 1 / machine.tlb.first_misses : 0},
+        misses_{static_cast<float>(machine.miss_buffers)} {}
   GroupWalks(const GroupWalks&) = delete;
   GroupWalks& operator=(const GroupWalks&) = delete;
   ~GroupWalks() { next_group(); }
@@ -55,6 +62,10 @@ public:
     sum_.stream_weight += weight;
     most_ = std::max(most_, pages);
   }
+  // A page that is in the second level of translations only.
+  void add_first(float parallelism) {
+    sum_.first_weight += parallelism > misses_ ? 1.0 / parallelism : std::max(1.0 / parallelism, least_first_weight_);
+  }
   void next_group() {
     sum_.stream_pages += static_cast<double>(most_);
     most_ = 0;
@@ -62,7 +73,7 @@ public:
 
 private:
   PageWalks& sum_;
-  double least_weight_;
+  double least_weight_, least_first_weight_;
   float misses_;
   std::uint64_t most_ = 0;
 };

@@ -190,20 +190,24 @@ bool RepeatedRoundsFinder::moves_sets_alike(const std::vector<TranslationBuffers
   set_rotation_ = *rotation;
   bool alike = true;
   for (const LineMoves::Object& object : moves_->objects()) alike = alike && sets_of(object.by) == rotation;
-  for (const TranslationBuffers& buffers : translations)
+  for (const TranslationBuffers& buffers : translations) {
     buffers.pages.for_each([&](std::uint64_t page) {
       const std::optional<std::int64_t> by = page_moves(page, addresses);
       alike = alike && by && first.sets_moved(*by) == rotation;
     });
+    if (buffers.first) buffers.first->for_each([&](std::uint64_t page) { alike = alike && page_moves(page, addresses); });
+  }
   return alike;
 }
 
 bool RepeatedRoundsFinder::translations_repeat(const std::vector<TranslationBuffers>& now, const AddressSpace& addresses) const {
   if (now.empty() || addresses.pages_per_huge() != 0) return true;
+  const auto to = [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)); };
   for (std::size_t core = 0; core < now.size(); ++core) {
-    TranslationBuffer moved = translations_before_[core].pages;
-    moved.move(set_rotation_, [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)); });
-    if (!(moved == now[core].pages)) return false;
+    TranslationBuffers moved = translations_before_[core];
+    moved.pages.move(set_rotation_, to);
+    if (moved.first) moved.first->move(0, to);
+    if (!(moved.pages == now[core].pages && moved.first == now[core].first)) return false;
   }
   return true;
 }
@@ -292,9 +296,11 @@ std::optional<RepeatedRoundsFinder::Jump> RepeatedRoundsFinder::jump_behind(std:
   periods.pass(jump.periods);
   if (addresses.pages_per_huge() == 0) {
     const std::uint64_t rotation = set_rotation_ * jump.periods;
-    for (TranslationBuffers& buffers : translations)
-      buffers.pages.move(
-          rotation, [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)) * jump.periods; });
+    const auto to = [&](std::uint64_t page) { return page + static_cast<std::uint64_t>(*page_moves(page, addresses)) * jump.periods; };
+    for (TranslationBuffers& buffers : translations) {
+      buffers.pages.move(rotation, to);
+      if (buffers.first) buffers.first->move(0, to);
+    }
   }
   forget();
   return jump;

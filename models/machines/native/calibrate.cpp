@@ -110,6 +110,13 @@ private:
       if (buffer.entries > 0) {
         found(figure::tlb_miss, buffer.miss_nanoseconds.value, Kind::time);
         if (buffer.independent_nanoseconds > 0) found(figure::tlb_independent, buffer.independent_nanoseconds, Kind::time);
+        if (buffer.first_entries > 0) {
+          found(figure::tlb_first, buffer.first_entries, Kind::other);
+          found(figure::tlb_first_miss, buffer.first_nanoseconds, Kind::time);
+          if (buffer.first_independent_nanoseconds > 0)
+            found(figure::tlb_first_independent, buffer.first_independent_nanoseconds, Kind::time);
+        }
+        found(figure::tlb_reach, native::reached_pages(page, buffer, 2 * r), Kind::other);
         // Whoever shares the core takes places from a set, and gives none.
         const native::TranslationSets divided = native::translation_sets(page, buffer.entries, 2 * r);
         if (divided.ways > 0) {

@@ -93,6 +93,8 @@ inline std::string sharing(std::size_t second) { return "slowdown beside the CPU
 inline const std::string clock = "clock", short_clock = "clock/short samples", misprediction = "mispredicted branch",
                          misses_in_flight = "misses in flight", tlb_entries = "tlb/entries", tlb_miss = "tlb/miss",
                          tlb_independent = "tlb/independent miss", tlb_ways = "tlb/ways", tlb_sets = "tlb/sets", tlb_folded = "tlb/folded",
+                         tlb_reach = "tlb/pages that are left", tlb_first = "tlb/first level/entries",
+                         tlb_first_miss = "tlb/first level/miss", tlb_first_independent = "tlb/first level/independent miss",
                          stream_walk = "page walk/stream", run = "read run", core_to_core_near = "core to core/near",
                          core_to_core_far = "core to core/far", fault = "page fault/write", cold_fault = "page fault/cold",
                          read_fault = "page fault/read", rewrite_fault = "page fault/again",

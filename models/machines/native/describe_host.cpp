@@ -1,7 +1,6 @@
 #include "models/machines/native/describe_host.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include "models/machines/native/core_limits.hpp"
 #include "models/machines/native/describe_nodes.hpp"
 #include "models/machines/native/describe_system.hpp"
+#include "models/machines/native/describe_translation.hpp"
 #include "models/machines/native/described_fields.hpp"
 #include "models/machines/native/estimators.hpp"
 
@@ -21,12 +21,6 @@ namespace {
 using native::Kernel;
 using native::Spread;
 
-std::string rounded(double value, int digits) {
-  const double scale = std::pow(10, digits);
-  std::string text = std::to_string(std::round(value * scale) / scale);
-  return text.substr(0, text.find('.') + 1 + static_cast<std::size_t>(digits));
-}
-
 class Describer {
 public:
   Describer(MachineFile detected, const HostFigures& host) : file_{std::move(detected)}, host_{host}, fields_{file_} {}
@@ -37,7 +31,7 @@ public:
     latencies();
     cache_sizes();
     memory_latency();
-    translation();
+    describe_translation(fields_, host_);
     bandwidths();
     describe_nodes(fields_, file_, host_);
     dram_within_latency();
@@ -263,58 +257,6 @@ private:
         path, found, [](double random) { return std::string{random > 0 ? "random" : "oldest"}; }, laws.shown ? note : "");
     fields_.without_bounds(path);
     return laws.is_random();
-  }
-
-  void translation() {
-    const Spread entries = host_.of(figure::tlb_entries), miss = host_.of(figure::tlb_miss);
-    const double page = host_.of("tlb/page").value;
-    if (entries.value < 1) return;
-    fields_.set("tlb.page", {page, page, page}, Fields::bytes_text);
-    Spread reach = entries;
-    const auto power = [](double number) { return std::exp2(std::round(std::log2(std::max(1.0, number)))); };
-    reach.value = power(entries.value);
-    reach.low = power(entries.low);
-    reach.high = 2 * power(entries.high);
-    if (!translation_sets(reach.value))
-      fields_.set("tlb.entries", resting_on(reach, miss), Fields::count_text, "to a power of two: the next one misses");
-    std::string walks;
-    for (const std::size_t set : host_.plan.walked_sets)
-      walks += "; over " + Fields::bytes_text(static_cast<double>(set)) + " small pages cost " +
-               rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
-    fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
-    if (const Spread independent = host_.of(figure::tlb_independent); independent.passes > 0) {
-      Spread walks = resting_on(miss, independent);
-      walks.value = std::clamp(miss.value / independent.value, 1.0, 64.0);
-      walks.low = std::clamp(miss.low / independent.high, 1.0, walks.value);
-      walks.high = std::clamp(miss.high / independent.low, walks.value, 64.0);
-      fields_.set("tlb.walks", walks, Fields::number_text,
-                  "loads that wait for each other over loads that do not, " + rounded(independent.value, 1) + " ns a miss");
-    }
-    if (const Spread stream = host_.of(figure::stream_walk); stream.passes > 0)
-      fields_.set("tlb.stream_walk", stream, Fields::time_text,
-                  "a page of each of 1 to 8 streams of loads on small pages less the same on huge ones");
-  }
-
-  // How the buffer is divided into sets, if most passes tell and their middle is a number of sets that comes to about as many entries as
-  // were found by counting; that many it then has.
-  bool translation_sets(double entries) {
-    const Spread ways = host_.of(figure::tlb_ways), sets = host_.of(figure::tlb_sets), folded = host_.of(figure::tlb_folded);
-    // From 8 ways on no number that is odd is known; beside others a pass is off by one or two.
-    const auto whole = [](double number) { return number < 8 ? std::round(number) : 2 * std::floor(std::round(number) / 2); };
-    const double all = whole(ways.value) * sets.value;
-    if (2 * ways.passes <= host_.of(figure::tlb_entries).passes || ways.value < 2 ||
-        !std::has_single_bit(static_cast<unsigned>(sets.value)) || all < entries / 2 || all > 2 * entries ||
-        std::round(folded.value) != folded.value)
-      return false;
-    const Spread rests = resting_on(ways, sets);
-    fields_.set("tlb.entries", mapped(rests, [&](double number) { return whole(number) * sets.value; }), Fields::count_text,
-                Fields::count_text(sets.value) + " sets; by counting, to a power of two, " + Fields::count_text(entries));
-    fields_.set("tlb.ways", mapped(rests, whole), Fields::count_text, "pages of one set of which fewer than a quarter miss");
-    fields_.set(
-        "tlb.index", folded, [](double number) { return std::string{number > 0 ? "folded" : "low"}; },
-        "whether pages whose numbers' low bits are the same, or the XOR of two fields, lie in one set");
-    fields_.without_bounds("tlb.index");
-    return true;
   }
 
   void bandwidths() {

@@ -80,6 +80,12 @@ std::string DescribedFields::count_text(double value) {
   return std::to_string(static_cast<unsigned>(std::clamp(std::round(value), 1.0, 1e6)));
 }
 
+std::string rounded(double value, int digits) {
+  const double scale = std::pow(10, digits);
+  std::string text = std::to_string(std::round(value * scale) / scale);
+  return text.substr(0, text.find('.') + 1 + static_cast<std::size_t>(digits));
+}
+
 Spread mapped(const Spread& spread, const std::function<double(double)>& function) {
   Spread result = spread;
   const auto [low, high] = std::minmax({function(spread.low), function(spread.high)});

@@ -33,6 +33,8 @@ private:
   MachineFile& file_;
 };
 
+// With so many digits behind the point.
+std::string rounded(double value, int digits);
 // Through a function that rises or falls all the way.
 native::Spread mapped(const native::Spread&, const std::function<double(double)>&);
 // A figure that also rests on another one is no better than that.

@@ -63,11 +63,13 @@ Spread gather_nanoseconds(const Buffer&, std::size_t working_set, unsigned repea
 
 // The translation buffer for pages of `page` bytes: how many pages it reaches, and what a miss costs more than a hit.
 // Found by dependent loads, one line a page, against the same number of lines side by side; entries = 0 if nothing shows. 0 if
-// what a miss costs independent loads does not show.
+// what a miss costs independent loads does not show. Likewise of the first of two levels, whose misses the second one serves.
 struct TranslationBuffer {
   unsigned entries = 0;
   Spread miss_nanoseconds;
   double independent_nanoseconds = 0;
+  unsigned first_entries = 0;
+  double first_nanoseconds = 0, first_independent_nanoseconds = 0;
 };
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats);
 
@@ -79,6 +81,10 @@ struct TranslationSets {
   bool folded = false;
 };
 TranslationSets translation_sets(std::size_t page, unsigned entries, unsigned repeats);
+
+// The most pages, in eighths of the entries, of which fewer than half miss, in the median, where a program goes round them all, side by
+// side: what others on the core leave of the buffer. From half of the entries to four times as many.
+unsigned reached_pages(std::size_t page, const TranslationBuffer&, unsigned repeats);
 
 enum class Kernel { read, copy_regular, copy_nontemporal, triad, write_regular, write_nontemporal, update };
 std::string name_of(Kernel);

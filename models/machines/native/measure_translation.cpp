@@ -2,6 +2,7 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <vector>
 
@@ -89,31 +90,105 @@ private:
   unsigned repeats_;
 };
 
+// One line a page, against as many lines side by side.
+class LinesOfPages {
+public:
+  LinesOfPages(char* sparse, char* dense, std::size_t page, unsigned repeats)
+      : sparse_{sparse}, dense_{dense}, page_{page}, repeats_{repeats} {}
+
+  // Nanoseconds of a load that waits for the one before; the median over the median.
+  Spread excess(std::size_t pages) const {
+    link_lines(pages, [&](std::size_t line) { return beside(line); });
+    const Spread side_by_side = nanoseconds_of_a_chase(dense_, pages, repeats_);
+    link_lines(pages, [&](std::size_t number) { return apart(number); });
+    const Spread one_a_page = nanoseconds_of_a_chase(sparse_, pages, repeats_);
+    Spread found = least({one_a_page.low - side_by_side.value, one_a_page.high - side_by_side.value});
+    found.median = one_a_page.median - side_by_side.median;
+    return found;
+  }
+  // Of a load that waits for none.
+  double independent_excess(std::size_t pages) const {
+    return std::max(0.0, independent_nanoseconds(
+                             pages, [&](std::size_t number) { return apart(number); }, repeats_) -
+                             independent_nanoseconds(
+                                 pages, [&](std::size_t line) { return beside(line); }, repeats_));
+  }
+
+  // Likewise, of lines that the first cache has, in the order of their addresses: nothing but the loads takes time.
+  double excess_in_order(std::size_t pages) const {
+    return in_order(sparse_, page_ + line_bytes, pages) - in_order(dense_, line_bytes, pages);
+  }
+
+private:
+  double in_order(const char* data, std::size_t stride, std::size_t lines) const {
+    constexpr std::size_t at_once = 8, loads = 100'000;
+    double best = std::numeric_limits<double>::infinity();
+    for (unsigned repeat = 0; repeat <= 4 * repeats_; ++repeat) {
+      std::array<std::uint64_t, at_once> sums{};
+      const double seconds = seconds_of([&] {
+        for (std::size_t pass = 0; pass < loads / lines; ++pass) {
+          const char* at = data;
+          for (std::size_t line = 0; line + at_once <= lines; line += at_once, at += at_once * stride)
+            for (std::size_t next = 0; next < at_once; ++next) sums[next] += *reinterpret_cast<const std::uint64_t*>(at + next * stride);
+          for (const std::uint64_t sum : sums) keep(sum);
+        }
+      });
+      if (repeat > 0) best = std::min(best, seconds / static_cast<double>(loads / lines * lines) * 1e9);
+    }
+    return best;
+  }
+
+  char* beside(std::size_t line) const { return dense_ + line * line_bytes; }
+  // Line p lies at another place of page p, so that the pages' lines do not fall into the same sets.
+  char* apart(std::size_t number) const { return sparse_ + number * page_ + number * line_bytes % page_; }
+
+  char *sparse_, *dense_;
+  std::size_t page_;
+  unsigned repeats_;
+};
+
+// What lies between the fewest pages, which are in any first level, and 256, whose lines the first cache and whose translations the second
+// level have: the step, if there is one of a cycle at least.
+void first_level(const LinesOfPages& lines, TranslationBuffer& buffer) {
+  constexpr std::size_t beyond = 256;
+  constexpr double a_step = 0.3;
+  const double step = lines.excess(beyond).value;
+  if (buffer.entries <= beyond || step < a_step) return;
+  for (const std::size_t pages : {16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192})
+    if (lines.excess(pages).value < step / 2) buffer.first_entries = static_cast<unsigned>(pages);
+  if (buffer.first_entries == 0) return;
+  buffer.first_nanoseconds = step;
+  buffer.first_independent_nanoseconds = std::max(0.0, lines.excess_in_order(beyond));
+}
+
 }  // namespace
 
 TranslationBuffer translation_buffer(std::size_t page, unsigned repeats) {
   constexpr std::size_t most_pages = 8192;
   const Buffer sparse{most_pages * page, Buffer::Pages::small}, dense{most_pages * line_bytes};
-  const auto beside = [&](std::size_t line) { return dense.data() + line * line_bytes; };
-  // Line p lies at another place of page p, so that the pages' lines do not fall into the same sets.
-  const auto apart = [&](std::size_t number) { return sparse.data() + number * page + number * line_bytes % page; };
-  std::vector<std::pair<std::size_t, Spread>> excess;  // of one line a page over lines side by side, by number of pages
-  for (std::size_t pages = 16; pages <= most_pages; pages *= 2) {
-    link_lines(pages, beside);
-    const double side_by_side = nanoseconds_of_a_chase(dense.data(), pages, repeats).value;
-    link_lines(pages, apart);
-    const Spread one_a_page = nanoseconds_of_a_chase(apart(0), pages, repeats);
-    excess.push_back({pages, least({one_a_page.low - side_by_side, one_a_page.high - side_by_side})});
-  }
+  const LinesOfPages lines{sparse.data(), dense.data(), page, repeats};
+  std::vector<std::pair<std::size_t, Spread>> excess;  // by number of pages
+  for (std::size_t pages = 16; pages <= most_pages; pages *= 2) excess.push_back({pages, lines.excess(pages)});
   const Spread last = excess.back().second;
   TranslationBuffer buffer;
   if (last.low <= 1) return buffer;  // less than a nanosecond is noise
   buffer.miss_nanoseconds = last;
   for (const auto& [pages, cost] : excess)
     if (cost.value < last.value / 2) buffer.entries = static_cast<unsigned>(pages);
-  buffer.independent_nanoseconds =
-      std::max(0.0, independent_nanoseconds(most_pages, apart, repeats) - independent_nanoseconds(most_pages, beside, repeats));
+  first_level(lines, buffer);
+  buffer.independent_nanoseconds = lines.independent_excess(most_pages);
   return buffer;
+}
+
+unsigned reached_pages(std::size_t page, const TranslationBuffer& buffer, unsigned repeats) {
+  constexpr std::size_t parts = 8, most = 32;
+  const Buffer sparse{buffer.entries * most / parts * page, Buffer::Pages::small}, dense{buffer.entries * most / parts * line_bytes};
+  const LinesOfPages lines{sparse.data(), dense.data(), page, repeats};
+  // Between a load that the second level serves and one that it does not.
+  const double half = (buffer.first_nanoseconds + buffer.miss_nanoseconds.value) / 2;
+  std::size_t part = parts / 2;
+  while (part < most && lines.excess(buffer.entries * (part + 1) / parts).median < half) ++part;
+  return static_cast<unsigned>(buffer.entries * part / parts);
 }
 
 TranslationSets translation_sets(std::size_t page, unsigned entries, unsigned repeats) {

@@ -341,6 +341,25 @@ TEST(DescribeHost, ATranslationBufferHasWhatItsSetsHold) {
   }
 }
 
+TEST(DescribeHost, ATranslationBufferHasWhatOthersLeaveOfIt) {
+  const auto described = [](double ways, double left) {
+    Host host;
+    host.values.insert({{"tlb/page", 4096}, {figure::tlb_entries, 1024}, {figure::tlb_miss, 20}, {figure::tlb_ways, ways}});
+    host.values.insert({{figure::tlb_sets, 128}, {figure::tlb_folded, 0}, {figure::tlb_reach, left}, {figure::tlb_first, 64}});
+    host.values.insert({{figure::tlb_first_miss, 2.3}, {figure::tlb_first_independent, 0.5}});
+    return host.describe();
+  };
+  const MachineFile file = described(16, 1450);
+  EXPECT_EQ(file.machine.tlb.entries, 11u * 128);
+  EXPECT_EQ(file.machine.tlb.ways, 11u);
+  EXPECT_THAT(parameter(file, "tlb.ways").note, HasSubstr("in a few sets 16"));
+  EXPECT_EQ(file.machine.tlb.first_entries, 64u);
+  EXPECT_EQ(file.machine.tlb.first_miss_penalty, Time::picoseconds(2300));
+  EXPECT_NEAR(file.machine.tlb.first_misses, 4.6, 1e-6);
+  EXPECT_EQ(described(16, 2048).machine.tlb.entries, 2048u);
+  EXPECT_EQ(described(0, 1408).machine.tlb.entries, 1408u);  // no sets are known
+}
+
 // Latencies beyond the size that the level is said to have, as of sets whose translations are at hand, tell nothing of it.
 TEST(DescribeHost, ALastLevelThatDoesNotAlwaysServeItsSetIsToldByHalfOfIt) {
   Host host;

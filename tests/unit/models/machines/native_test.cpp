@@ -88,6 +88,16 @@ TEST(Measure, ATranslationBufferIsDividedIntoSetsOrNothingIsSaid) {
   EXPECT_LE(divided.ways, 64u);
 }
 
+TEST(Measure, AFirstLevelOfTranslationsIsSmallerThanTheSecond) {
+  const native::TranslationBuffer buffer = native::translation_buffer(4096, 1);
+  EXPECT_LE(buffer.first_entries, buffer.entries);
+  EXPECT_EQ(buffer.first_entries > 0, buffer.first_nanoseconds > 0);
+  if (buffer.entries == 0) return;
+  const unsigned left = native::reached_pages(4096, buffer, 1);
+  EXPECT_GE(left, buffer.entries / 2);
+  EXPECT_LE(left, 4 * buffer.entries);
+}
+
 TEST(Measure, MemoryLiesOnANodeThatIsThere) {
   const native::Buffer buffer{4096, native::Buffer::Pages::small, detect_host().nodes.front()};
   EXPECT_EQ(buffer.data()[4095], 0);

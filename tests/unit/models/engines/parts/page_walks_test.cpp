@@ -61,6 +61,24 @@ TEST(PageWalks, OfStoresThatAPrefetcherFollowsOverlapAsItsLinesDo) {
   EXPECT_NEAR(sum.seconds(without, 1), 8.0 / 16 * 20e-9, 1e-18);
 }
 
+TEST(PageWalks, OfPagesThatTheSecondLevelHasWaitForTheFirst) {
+  Machine machine = machine_of(2);
+  machine.tlb.first_misses = 4;
+  PageWalks sum;
+  {
+    GroupWalks walks{sum, machine};
+    walks.add(1, 1, false);
+    walks.add_first(1);   // waits for itself
+    walks.add_first(2);   // two outstanding
+    walks.add_first(10);  // the core does four at a time
+    walks.add_first(16);  // a prefetcher's stream of 16 lines
+  }
+  EXPECT_EQ(sum.pages, 1u);
+  const TlbDescription tlb{.entries = 64, .miss_penalty = Time::nanoseconds(20), .first_miss_penalty = Time::nanoseconds(2)};
+  // one walk alone; 1 + 1/2 + 1/4 + 1/16 misses of the first level
+  EXPECT_NEAR(sum.seconds(tlb, 1), 20e-9 + (1 + 0.5 + 0.25 + 0.0625) * 2e-9, 1e-18);
+}
+
 TEST(PageWalks, AddUp) {
   PageWalks twice = two_groups();
   twice += two_groups();
