@@ -14,7 +14,7 @@ namespace homenode {
 PolicyEntry<WorkDistribution> static_schedule();  // static.cpp
 namespace {
 
-enum class Runtime { libgomp, libomp };
+enum class Library { libgomp, libomp };
 
 class AnalyticalGuided final : public WorkDistribution {
 public:
@@ -56,7 +56,7 @@ PolicyEntry<WorkDistribution> auto_schedule() {
           .parameters = {word_parameter("runtime", "libgomp chooses static; libomp (Intel) chooses guided with analytical chunk sizes",
                                         {"libgomp", "libomp"})},
           .make = [](const Parameters& parameters) -> std::unique_ptr<WorkDistribution> {
-            if (static_cast<Runtime>(parameters.get("runtime")) == Runtime::libomp) return std::make_unique<AnalyticalGuided>();
+            if (static_cast<Library>(parameters.get("runtime")) == Library::libomp) return std::make_unique<AnalyticalGuided>();
             Parameters whole;
             whole.set("chunk", 0);
             return static_schedule().make(whole);

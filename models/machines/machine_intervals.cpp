@@ -49,7 +49,7 @@ const SourceClass& class_of(const MachineParameter& parameter) {
 bool may_be_off(const MachineField& field, bool stated) {
   if (field.name.starts_with("dram.")) return false;
   if (field.name == "core.load_waits" || field.name == "core.fill_serial" || field.name == "tlb.walks" ||
-      field.name.starts_with("tlb.first_") || field.name.starts_with("core.smt_"))
+      field.name == "tlb.first_miss_penalty" || field.name == "tlb.first_misses" || field.name.starts_with("core.smt_"))
     return stated;
   if (std::holds_alternative<std::vector<ClockStep>*>(field.target)) return stated;
   static const std::set<std::string> counts{"core.miss_buffers", "core.prefetched_lines"};

@@ -373,8 +373,8 @@ void check_messages_and_costs(const Machine& machine, const Checker& check) {
                 "at most the " + std::to_string(machine.tlb.entries) + " entries");
   check.require(machine.tlb.walks == 0 || (machine.tlb.walks >= 1 && machine.tlb.walks <= 64), "tlb.walks",
                 std::to_string(machine.tlb.walks), "0 (not known), or from 1 to 64");
-  check.require(machine.tlb.first_entries <= machine.tlb.entries, "tlb.first_entries", std::to_string(machine.tlb.first_entries),
-                "at most the " + std::to_string(machine.tlb.entries) + " entries");
+  check.require(machine.tlb.entries == 0 || machine.tlb.first_entries <= machine.tlb.entries, "tlb.first_entries",
+                std::to_string(machine.tlb.first_entries), "at most the " + std::to_string(machine.tlb.entries) + " entries");
   check.not_negative("what a miss of the first level of translations costs", machine.tlb.first_miss_penalty);
   check.require(machine.tlb.first_misses == 0 || (machine.tlb.first_misses >= 1 && machine.tlb.first_misses <= 64), "tlb.first_misses",
                 std::to_string(machine.tlb.first_misses), "0 (not known), or from 1 to 64");

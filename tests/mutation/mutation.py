@@ -111,7 +111,7 @@ def switched_text(file: str, mutants: dict[int, Mutant]) -> str:
 
 
 class Tree:
-    """A copy of the sources with the switches, and its build: where and as the preset `release` does it, for the compiler cache."""
+    """A copy of the sources with the switches, and its build: where the preset `release` has it, with a command for each source."""
 
     def __init__(self, folder: Path) -> None:
         self.folder, self.build = folder, folder / "build" / "release"
@@ -160,6 +160,7 @@ class Tree:
             "Ninja",
             "-DCMAKE_BUILD_TYPE=Release",
             "-DHOMENODE_BENCHMARKS=OFF",
+            "-DHOMENODE_UNITY=OFF",
         )
         entries = json.loads((self.build / "compile_commands.json").read_text())
         self.compile = {Path(entry["file"]).relative_to(self.folder).as_posix(): entry["command"] for entry in entries}

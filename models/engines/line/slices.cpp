@@ -71,7 +71,8 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   r.accesses = passed.slice.accesses;
   r.clock = r.begin + overhead;
   const double cycle = core_clocks_.cycle(work.items.execution, place.core);
-  const double computing = cycle * core_times_.of(passed.slice).seconds / picosecond;
+  const double computing =
+      std::max(cycle * core_times_.of(passed.slice).seconds, passed.walks.least_core_seconds(machine_.tlb)) / picosecond;
   r.access_time = passed.slice.accesses == 0 ? 0 : computing / static_cast<double>(passed.slice.accesses);
   if (passed.slice.accesses == 0) r.clock += std::llround(computing);
   wait_for_contended_lines(r, passed.slice.contention, place, computing);

@@ -37,6 +37,7 @@ struct FilteredSlice {
     bool writes = false;
     bool followed = false;      // loads of a stream that a prefetcher follows
     bool begins_group = false;  // of touches that advance together
+    std::uint8_t waited = 0;    // as of LineTouch
     float parallelism = 1;
   };
   struct Placed {  // an object that got its addresses on first use

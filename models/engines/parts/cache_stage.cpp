@@ -80,7 +80,7 @@ void CacheStage::note_touches(const FilteredSlice& slice, const Place& place, Ad
     addresses.note_touch(touch.range, touch.writes, place);
     if (addresses.pages_per_huge() == 0 || translations_.empty()) continue;
     if (touch.begins_group) walks.next_group();
-    add_walks(place.core, touch.range, addresses, touch.parallelism, touch.followed, walks);
+    add_walks(place.core, touch, addresses, walks);
   }
 }
 
@@ -303,6 +303,21 @@ void CacheStage::finish_groups(const Work& work, FilteredSlice& slice) {
   passing_.count = 0;
 }
 
+namespace {
+
+// Whether no page table is walked for the page, which the first level may have under another number.
+template <class Touch>
+inline bool is_translated(TranslationBuffers& buffers, TranslationBuffer& second, std::uint64_t page, std::uint64_t in_first,
+                          const Touch& touch, GroupWalks& walks) {
+  if (!buffers.first) return second.find(page);
+  if (buffers.first->find(in_first)) return true;  // the second level is not asked
+  if (!second.find(page)) return false;
+  walks.add_first(touch.parallelism, touch.waited);
+  return true;
+}
+
+}  // namespace
+
 // Which pages the touch needs, and what finding them costs. Of pages that the slice has touched in the same way already nothing is to be
 // learned, but which translations are used. Most touches lie in one page.
 inline void CacheStage::note_pages(const LineTouch& touch, const GroupPages& of) {
@@ -312,16 +327,15 @@ inline void CacheStage::note_pages(const LineTouch& touch, const GroupPages& of)
   if (!one || by_huge_pages_) return note_many_pages(touch, of);
   if (!of.noted && pages_.add(first, touch.writes)) note_touch(touch, of.slice);
   if (of.walks == nullptr) return;
-  const bool held = of.translations->pages.find(first);
+  const bool held = is_translated(*of.translations, of.translations->pages, first, first, touch, *of.walks);
   of.walks->add(held ? 0 : 1, touch.parallelism, is_followed(touch));
-  if (of.translations->first && !of.translations->first->find(first) && held) of.walks->add_first(touch.parallelism);
 }
 
 void CacheStage::note_many_pages(const LineTouch& touch, const GroupPages& of) {
   const AddressRange range = bytes_of(touch.lines, line_bytes_);
   if (by_huge_pages_ || range.last <= range.first) {
     if (!of.noted && range.last > range.first) note_touch(touch, of.slice);
-    if (of.walks != nullptr) add_walks(of.core, range, of.addresses, touch.parallelism, is_followed(touch), *of.walks);
+    if (of.walks != nullptr) add_walks(of.core, as_noted(touch), of.addresses, *of.walks);
     return;
   }
   const std::uint64_t first = (range.first - first_byte_) >> page_shift_, last = ((range.last - 1 - first_byte_) >> page_shift_) + 1;
@@ -329,16 +343,14 @@ void CacheStage::note_many_pages(const LineTouch& touch, const GroupPages& of) {
   if (of.walks == nullptr) return;
   std::uint64_t missed = 0;
   for (std::uint64_t page = first; page < last; ++page) {
-    const bool held = of.translations->pages.find(page);
-    missed += !held;
-    if (of.translations->first && !of.translations->first->find(page) && held) of.walks->add_first(touch.parallelism);
+    missed += !is_translated(*of.translations, of.translations->pages, page, page, touch, *of.walks);
   }
   of.walks->add(missed, touch.parallelism, is_followed(touch));
 }
 
 void CacheStage::note_touch(const LineTouch& touch, FilteredSlice& slice) {
-  slice.touches.push_back(
-      {bytes_of(touch.lines, line_bytes_), touch.writes, is_followed(touch), std::exchange(group_begins_, false), touch.parallelism});
+  slice.touches.push_back(as_noted(touch));
+  slice.touches.back().begins_group = std::exchange(group_begins_, false);
 }
 
 LineTouches::AddressOf CacheStage::addresses_for(AddressSpace& addresses, ThreadId thread, FilteredSlice& slice) const {
@@ -379,30 +391,24 @@ CacheStage::Opened& CacheStage::opened(const Work& work, AddressSpace& addresses
   return opened;
 }
 
-void CacheStage::add_walks(CoreId core, AddressRange range, const AddressSpace& addresses, float parallelism, bool followed,
-                           GroupWalks& walks) {
+void CacheStage::add_walks(CoreId core, const FilteredSlice::Touch& touch, const AddressSpace& addresses, GroupWalks& walks) {
   constexpr std::uint64_t of_huge_pages = std::uint64_t{1} << 63;  // of their numbers, in the first level
   TranslationBuffers& buffers = translations_[core.index()];
-  const auto found = [&](TranslationBuffer& second, std::uint64_t number, std::uint64_t in_first) {
-    const bool held = second.find(number);
-    if (buffers.first && !buffers.first->find(in_first) && held) walks.add_first(parallelism);
-    return held;
-  };
   std::uint64_t missed = 0;
   // One translation is of a whole page of 2 MiB; smaller huge pages keep those of their small pages.
   const std::uint64_t in_huge =
       addresses.pages_per_huge() * addresses.page_bytes() < static_cast<std::uint64_t>(large_page.count()) ? 0 : addresses.pages_per_huge();
-  for (PageNumber page = addresses.page_of(range.first), last = addresses.page_of(range.last - 1); page <= last;) {
+  for (PageNumber page = addresses.page_of(touch.range.first), last = addresses.page_of(touch.range.last - 1); page <= last;) {
     if (in_huge != 0 && addresses.in_huge_page(page)) {
       const std::uint64_t huge = page.value() / in_huge;
-      missed += !found(buffers.huge, huge, huge | of_huge_pages);
+      missed += !is_translated(buffers, buffers.huge, huge, huge | of_huge_pages, touch, walks);
       page = PageNumber{(huge + 1) * in_huge};
     } else {
-      missed += !found(buffers.pages, page.value(), page.value());
+      missed += !is_translated(buffers, buffers.pages, page.value(), page.value(), touch, walks);
       ++page;
     }
   }
-  walks.add(missed, parallelism, followed);
+  walks.add(missed, touch.parallelism, touch.followed);
 }
 
 // Behind its last slice the caches go on from where the recorded run's were.

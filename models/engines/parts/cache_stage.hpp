@@ -106,12 +106,15 @@ private:
   bool is_followed(const LineTouch& touch) const {
     return touch.reads && touch.parallelism > static_cast<float>(touch_options_.miss_buffers);
   }
+  FilteredSlice::Touch as_noted(const LineTouch& touch) const {
+    return {bytes_of(touch.lines, line_bytes_), touch.writes, is_followed(touch), false, touch.waited, touch.parallelism};
+  }
   // With transparent huge pages: what a translation covers is known only now.
   void note_touches(const FilteredSlice&, const Place&, AddressSpace&, PageWalks&);
   Opened& opened(const Work&, AddressSpace&, FilteredSlice&);
   Opened& open_item(std::vector<std::unique_ptr<Opened>>& of_thread, const Work* goes_on);
   LineTouches::AddressOf addresses_for(AddressSpace&, ThreadId, FilteredSlice&) const;
-  void add_walks(CoreId, AddressRange, const AddressSpace&, float parallelism, bool followed, GroupWalks&);
+  void add_walks(CoreId, const FilteredSlice::Touch&, const AddressSpace&, GroupWalks&);
   void take_caches(std::unique_ptr<CacheModel>);
   bool reads_record();
   void end_recording();

@@ -12,19 +12,23 @@ namespace homenode {
 // 1 / TlbDescription::walks where that is more. That does not hold for a stream that a prefetcher follows: the prefetcher does not walk,
 // and the core sees one page ahead. Streams of a group, which advance together, walk beside one another.
 //
-// What the first level of translations does not have, and the second one has, is there a few cycles later.
+// What the first level of translations does not have, and the second one has, is there a few cycles later. A load that the core waits for
+// waits longer by that; others are as many at a time as the core serves, while it computes and waits for lines.
 struct PageWalks {
   std::uint64_t pages = 0;
   double weight = 0;         // of all: sum of 1 / walks at a time
   double stream_weight = 0;  // of it, that of loads of followed streams
   double stream_pages = 0;   // sum over groups of the most pages that one such stream walks for
-  double first_weight = 0;   // as `weight`, of the pages that the first level of translations does not have and the second one has
+  // Accesses whose page the first level of translations does not have and the second one has: loads that the core waits for
+  // (LineTouch::waited); of the others, as `weight`.
+  double first_waited = 0, first_weight = 0;
 
   PageWalks& operator+=(const PageWalks& other) {
     pages += other.pages;
     weight += other.weight;
     stream_weight += other.stream_weight;
     stream_pages += other.stream_pages;
+    first_waited += other.first_waited;
     first_weight += other.first_weight;
     return *this;
   }
@@ -32,11 +36,13 @@ struct PageWalks {
   // `from_memory`: of the lines that the outermost cache is asked for, the share that it does not have. Lines that it has have their page
   // tables there, too: their streams wait as all others do. So does every stream of a machine that does not say what a stream loses.
   double seconds(const TlbDescription& tlb, double from_memory) const {
-    const double all = weight * tlb.miss_penalty.seconds() + first_weight * tlb.first_miss_penalty.seconds();
+    const double all = weight * tlb.miss_penalty.seconds() + first_waited * tlb.first_miss_penalty.seconds();
     if (!tlb.stream_walk) return all;
     const double further = stream_pages * tlb.stream_walk->seconds() - stream_weight * tlb.miss_penalty.seconds();
     return all + from_memory * further;
   }
+  // The least that the core takes for the accesses whose translations come from the second level, beside all else that it does.
+  double least_core_seconds(const TlbDescription& tlb) const { return first_weight * tlb.first_miss_penalty.seconds(); }
 };
 
 // Adds up the walks of one group's touches.
@@ -62,9 +68,11 @@ public:
     sum_.stream_weight += weight;
     most_ = std::max(most_, pages);
   }
-  // A page that is in the second level of translations only.
-  void add_first(float parallelism) {
-    sum_.first_weight += parallelism > misses_ ? 1.0 / parallelism : std::max(1.0 / parallelism, least_first_weight_);
+  // A page that is in the second level of translations only. `waited`: of 255.
+  void add_first(float parallelism, std::uint8_t waited) {
+    const double share = waited / 255.0;
+    sum_.first_waited += share;
+    sum_.first_weight += (1 - share) * (parallelism > misses_ ? 1.0 / parallelism : std::max(1.0 / parallelism, least_first_weight_));
   }
   void next_group() {
     sum_.stream_pages += static_cast<double>(most_);

@@ -83,7 +83,7 @@ Started StagedMemoryModel::start(const Work& work, AddressSpace& addresses) {
   note_written_earlier(outcome, addresses);
   tell_traffic(outcome, place, addresses);
   const CoreTimes::Work computing = core_times_.of(passed.slice);
-  CoreSeconds<double> spent{cycle_ * computing.seconds, hit_time(outcome),
+  CoreSeconds<double> spent{std::max(cycle_ * computing.seconds, passed.walks.least_core_seconds(machine_.tlb)), hit_time(outcome),
                             transfer_time(outcome, place, addresses) + ownership_time(outcome, place), 0, 0};
   const double faults = fault_time(place, faulted, addresses.huge_pages() - huge_before, addresses);
   // Non-temporal stores wait beside all else.

@@ -102,9 +102,11 @@ private:
   }
 
   void translation() {
-    pinned("translation buffer", [r = repeats_, sets = plan_.walked_sets, array = plan_.array](const Found& found) {
-      const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
+    const auto known = std::make_shared<native::TranslationBuffer>();  // by the last pass
+    pinned("translation buffer", [page, known, r = repeats_, sets = plan_.walked_sets, array = plan_.array](const Found& found) {
       const native::TranslationBuffer buffer = native::translation_buffer(page, r);
+      *known = buffer;
       found("tlb/page", static_cast<double>(page), Kind::other);
       found(figure::tlb_entries, buffer.entries, Kind::other);
       if (buffer.entries > 0) {
@@ -113,10 +115,8 @@ private:
         if (buffer.first_entries > 0) {
           found(figure::tlb_first, buffer.first_entries, Kind::other);
           found(figure::tlb_first_miss, buffer.first_nanoseconds, Kind::time);
-          if (buffer.first_independent_nanoseconds > 0)
-            found(figure::tlb_first_independent, buffer.first_independent_nanoseconds, Kind::time);
+          found(figure::tlb_first_independent, buffer.first_independent_nanoseconds, Kind::time);
         }
-        found(figure::tlb_reach, native::reached_pages(page, buffer, 2 * r), Kind::other);
         // Whoever shares the core takes places from a set, and gives none.
         const native::TranslationSets divided = native::translation_sets(page, buffer.entries, 2 * r);
         if (divided.ways > 0) {
@@ -128,6 +128,10 @@ private:
       found(figure::stream_walk, native::stream_walk_nanoseconds(array, page, r), Kind::other);
       for (const std::size_t set : sets) found(figure::walk(set), native::page_walk_nanoseconds(set, r), Kind::other);
     });
+    pinned("what others leave of translations", [page, known, r = repeats_](const Found& found) {
+      if (known->entries > 0) found(figure::tlb_reach, native::reached_pages(page, *known, 2 * r), Kind::other);
+    });
+    steps_.back().of_others = true;
   }
 
   void bandwidths() {

@@ -63,7 +63,7 @@ private:
     fields_.set("tlb.first_entries", entries, Fields::count_text, "pages of which fewer than half miss, one line a page");
     fields_.set("tlb.first_miss_penalty", miss, Fields::time_text, "one line of each of 256 pages against lines side by side");
     const Spread independent = host_.of(figure::tlb_first_independent);
-    if (independent.passes == 0) return;
+    if (independent.low <= 0) return;
     Spread at_once = resting_on(miss, independent);
     at_once.value = std::clamp(miss.value / independent.value, 1.0, 64.0);
     at_once.low = std::clamp(miss.low / independent.high, 1.0, at_once.value);
@@ -90,7 +90,8 @@ private:
     const auto number_of = [&](double number) { return fewer ? number : whole(number); };
     const std::string note = "pages of one set of which fewer than a quarter miss";
     fields_.set("tlb.entries", mapped(rests, [&](double number) { return number_of(number) * sets.value; }), Fields::count_text,
-                Fields::count_text(sets.value) + " sets; by counting, to a power of two, " + Fields::count_text(entries));
+                Fields::count_text(sets.value) + " sets; by counting, to a power of two, " + Fields::count_text(entries) +
+                    (fewer ? "; " + std::string{left_note} + ", for " + Fields::count_text(all) + " that few sets show" : ""));
     fields_.set("tlb.ways", mapped(rests, number_of), Fields::count_text,
                 fewer ? std::string{left_note} + ", by set; in a few sets " + Fields::count_text(whole(ways.value)) + ", " + note : note);
     fields_.set(

@@ -154,8 +154,10 @@ void first_level(const LinesOfPages& lines, TranslationBuffer& buffer) {
   constexpr double a_step = 0.3;
   const double step = lines.excess(beyond).value;
   if (buffer.entries <= beyond || step < a_step) return;
-  for (const std::size_t pages : {16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192})
-    if (lines.excess(pages).value < step / 2) buffer.first_entries = static_cast<unsigned>(pages);
+  for (const std::size_t pages : {16, 24, 32, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192}) {
+    if (lines.excess(pages).value >= step / 2) break;
+    buffer.first_entries = static_cast<unsigned>(pages);
+  }
   if (buffer.first_entries == 0) return;
   buffer.first_nanoseconds = step;
   buffer.first_independent_nanoseconds = std::max(0.0, lines.excess_in_order(beyond));

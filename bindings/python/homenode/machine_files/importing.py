@@ -117,7 +117,7 @@ def _plain_sections(draft: Draft) -> list[str]:
         told["messages", "data"] = from_donor(f"{line + _HEADER} B", f"a line of {line} B and a header of {_HEADER} B")
     of_its_own = {"core_to_core_shared_cache"}  # of the donor's last levels
     if draft.donor_machine.name == DEFAULT_DONOR:  # it stands in for any core, of whatever maker
-        of_its_own |= {"fill_serial", "ways", "index", "walks"}
+        of_its_own |= {"fill_serial", "ways", "index", "walks", "first_entries", "first_miss_penalty", "first_misses"}
     sections = []
     for section in ("core", "coherence", "messages", "threads", "dram", "tlb"):
         values = {

@@ -68,15 +68,17 @@ TEST(PageWalks, OfPagesThatTheSecondLevelHasWaitForTheFirst) {
   {
     GroupWalks walks{sum, machine};
     walks.add(1, 1, false);
-    walks.add_first(1);   // waits for itself
-    walks.add_first(2);   // two outstanding
-    walks.add_first(10);  // the core does four at a time
-    walks.add_first(16);  // a prefetcher's stream of 16 lines
+    walks.add_first(1, 255);  // the core waits for it
+    walks.add_first(1, 51);   // a fifth of such loads waits
+    walks.add_first(2, 0);    // two outstanding
+    walks.add_first(10, 0);   // the core does four at a time
+    walks.add_first(16, 0);   // a prefetcher's stream of 16 lines
   }
   EXPECT_EQ(sum.pages, 1u);
   const TlbDescription tlb{.entries = 64, .miss_penalty = Time::nanoseconds(20), .first_miss_penalty = Time::nanoseconds(2)};
-  // one walk alone; 1 + 1/2 + 1/4 + 1/16 misses of the first level
-  EXPECT_NEAR(sum.seconds(tlb, 1), 20e-9 + (1 + 0.5 + 0.25 + 0.0625) * 2e-9, 1e-18);
+  // one walk alone and 1 + 1/5 loads that wait; of the others 4/5 + 1/2 + 1/4 + 1/16
+  EXPECT_NEAR(sum.seconds(tlb, 1), 20e-9 + 1.2 * 2e-9, 1e-18);
+  EXPECT_NEAR(sum.least_core_seconds(tlb), (0.8 + 0.5 + 0.25 + 0.0625) * 2e-9, 1e-18);
 }
 
 TEST(PageWalks, AddUp) {
