@@ -58,8 +58,7 @@ Started LineEngine::start(const Work& work, AddressSpace& addresses) {
   const std::uint64_t huge_before = addresses.huge_pages();
   const std::uint64_t faulted = addresses.settle();
   if (faulted + watched_faults_ != 0) start_kernel_work(r, work, faulted, overhead);
-  // A walk holds up the access that needs the translation, and overlaps with nothing but other walks.
-  // Where its lines come from is taken from the thread's slice before.
+  // Walks hold up their accesses, and overlap with each other alone. Where their lines come from is taken from the thread's slice before.
   const std::uint64_t lines = r.from_memory + r.from_outermost;
   const double from_memory = lines == 0 ? 1 : static_cast<double>(r.from_memory) / static_cast<double>(lines);
   overhead += to_picoseconds(passed.walks.seconds(machine_.tlb, from_memory));

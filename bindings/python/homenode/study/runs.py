@@ -36,7 +36,14 @@ def words_of(error: Error) -> str:
 
 _MACHINES = 256  # kept for conditions, each some 100 kB
 # Of what is uncertain, what the caches' work depends on.
-_CACHES_SEE = ("core.miss_buffers", "core.prefetch", "tlb.entries", "tlb.large_entries", "tlb.walks", "tlb.first_misses")
+_CACHES_SEE = (
+    "core.miss_buffers",
+    "core.prefetch",
+    "tlb.entries",
+    "tlb.large_entries",
+    "tlb.walks",
+    "tlb.first_misses",
+)
 
 Where = Callable[[Mapping[str, Any]], bool]
 
