@@ -40,12 +40,7 @@ public:
                rounded(host_.of(figure::walk(set)).value, 1) + " ns a load";
     fields_.set("tlb.miss_penalty", miss, Fields::time_text, "one line a page against lines side by side" + walks);
     if (const Spread independent = host_.of(figure::tlb_independent); independent.passes > 0) {
-      Spread walks = resting_on(miss, independent);
-      walks.value = std::clamp(miss.value / independent.value, 1.0, 64.0);
-      walks.low = std::clamp(miss.low / independent.high, 1.0, walks.value);
-      walks.high = std::clamp(miss.high / independent.low, walks.value, 64.0);
-      fields_.set("tlb.walks", walks, Fields::number_text,
-                  "loads that wait for each other over loads that do not, " + rounded(independent.value, 1) + " ns a miss");
+      set_at_a_time("tlb.walks", miss, independent, 1);
     }
     first_translations();
     if (const Spread stream = host_.of(figure::stream_walk); stream.passes > 0)
@@ -64,12 +59,17 @@ private:
     fields_.set("tlb.first_miss_penalty", miss, Fields::time_text, "one line of each of 256 pages against lines side by side");
     const Spread independent = host_.of(figure::tlb_first_independent);
     if (independent.low <= 0) return;
-    Spread at_once = resting_on(miss, independent);
-    at_once.value = std::clamp(miss.value / independent.value, 1.0, 64.0);
-    at_once.low = std::clamp(miss.low / independent.high, 1.0, at_once.value);
-    at_once.high = std::clamp(miss.high / independent.low, at_once.value, 64.0);
-    fields_.set("tlb.first_misses", at_once, Fields::number_text,
-                "loads that wait for each other over loads that do not, " + rounded(independent.value, 2) + " ns a miss");
+    set_at_a_time("tlb.first_misses", miss, independent, 2);
+  }
+
+  // As many misses as do not wait for each other in the time of one.
+  void set_at_a_time(const std::string& name, const Spread& waiting, const Spread& independent, int digits) {
+    Spread number = resting_on(waiting, independent);
+    number.value = std::clamp(waiting.value / independent.value, 1.0, 64.0);
+    number.low = std::clamp(waiting.low / independent.high, 1.0, number.value);
+    number.high = std::clamp(waiting.high / independent.low, number.value, 64.0);
+    fields_.set(name, number, Fields::number_text,
+                "loads that wait for each other over loads that do not, " + rounded(independent.value, digits) + " ns a miss");
   }
 
   // How the buffer is divided into sets, if most passes tell and their middle is a number of sets that comes to about as many entries as
