@@ -149,6 +149,14 @@ py::list code_of(const Workload& workload) {
   });
 }
 
+// Of each instruction that loads.
+py::list waits_of(const ExecutedCode& code, std::size_t block, const BlockCycles& cycles) {
+  return list_of(cycles.loads, [&](const BlockCycles::Load& load) {
+    const auto& [file, line] = code.line_of(static_cast<std::uint32_t>(block), load.instruction);
+    return py::dict("file"_a = std::string{file}, "line"_a = line, "loads"_a = load.loads, "waited"_a = load.waited);
+  });
+}
+
 // What `inspect --code` shows: each block that ran, with how often it ran in each region; its cycles if `llvm_cpu` is not empty.
 py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu) {
   const ExecutedCode& code = workload.executed;
@@ -167,8 +175,9 @@ py::list executed_code_of(const Workload& workload, const std::string& llvm_cpu)
     entry["cycles"] = cycles[b].is_known() ? py::object(py::float_(cycles[b].cycles)) : py::object(py::none());
     entry["bound"] = cycles[b].bound;
     const bool tells_waits = cycles[b].is_known() && !cycles[b].alone;
-    entry["loads"] = tells_waits ? py::object(py::float_(cycles[b].loads)) : py::object(py::none());
-    entry["waited"] = tells_waits ? py::object(py::float_(cycles[b].waited)) : py::object(py::none());
+    entry["loads"] = tells_waits ? py::object(py::float_(cycles[b].all_loads())) : py::object(py::none());
+    entry["waited"] = tells_waits ? py::object(py::float_(cycles[b].all_waited())) : py::object(py::none());
+    entry["waits"] = tells_waits ? py::object(waits_of(code, b, cycles[b])) : py::object(py::none());
     blocks.append(entry);
   }
   return blocks;

@@ -21,8 +21,8 @@ namespace homenode {
 namespace {
 
 // Of what the program answers: raised whenever its keys, or what they mean, change. 2: `wide_256` and `wide_512`. 3: `loads`
-// and `waited`. 4: `busiest`, `fetching`.
-constexpr int form_of_answers = 4;
+// and `waited`. 4: `busiest`, `fetching`. 5: `loads` by instruction.
+constexpr int form_of_answers = 5;
 
 // Which program answered is part of the key: another version of LLVM says something else. So is the answer's form: an installed program
 // may have the size and the time of the one before it.

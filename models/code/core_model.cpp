@@ -133,41 +133,52 @@ void add_window(std::string& text, const ExecutedCode& code, const CodeWindow& w
   text += '\n';
 }
 
-// Assumed; how little times depend on them: validation/DEVIATIONS.md, Loads that a core waits for.
+// For sites whose own line has no load. Assumed; how little times depend on them: validation/DEVIATIONS.md, Loads that a core waits for.
 constexpr std::uint32_t lines_before = 50;  // that a site's block may begin before it
 constexpr double least_of_most = 0.01;      // loads of a block that counts, over those of the busiest within these lines
 
-// By site: that of the block which begins at its line of the source, or else at the nearest line before it. A block is known by its first
-// line only. A loop's body may begin with an inlined function from further up; lines in between, whose blocks ran a few times, are passed
-// over.
-std::shared_ptr<const WaitedLoads> waited_loads(const Workload& workload, const std::vector<BlockCycles>& blocks) {
-  struct Sum {
-    double loads = 0, waited = 0;
-  };
-  std::map<std::pair<std::string_view, std::uint32_t>, Sum> by_line;
-  const ExecutedCode& code = workload.executed;
+// Of the source: file, and number in it.
+using Line = std::pair<std::string_view, std::uint32_t>;
+using LoadsByLine = std::map<Line, BlockCycles::Load>;
+
+LoadsByLine loads_by_line(const ExecutedCode& code, const std::vector<BlockCycles>& blocks) {
+  LoadsByLine result;
   for (const CodeCount& count : code.counts) {
-    const CodeBlock& block = code.blocks[count.block];
-    const BlockCycles& found = blocks[count.block];
-    if (block.line == 0 || !found.is_known() || found.alone) continue;
-    Sum& sum = by_line[{block.file, block.line}];
-    sum.loads += count.executions * found.loads;
-    sum.waited += count.executions * found.waited;
+    if (!blocks[count.block].is_known() || count.executions <= 0) continue;
+    for (const BlockCycles::Load& load : blocks[count.block].loads) {
+      const Line line = code.line_of(count.block, load.instruction);
+      if (line.second == 0) continue;
+      BlockCycles::Load& sum = result[line];
+      sum.loads += count.executions * load.loads;
+      sum.waited += count.executions * load.waited;
+    }
   }
+  return result;
+}
+
+// Of the nearest line before this one. A loop's body may begin with an inlined function from further up; lines in between, whose blocks ran
+// a few times, are passed over.
+double waited_before(const LoadsByLine& by_line, const Line& line) {
+  const auto end = by_line.upper_bound(line), begin = by_line.lower_bound({line.first, line.second - std::min(line.second, lines_before)});
+  double most = 0;
+  for (auto each = begin; each != end; ++each) most = std::max(most, each->second.loads);
+  for (auto each = end; each != begin && most > 0;) {
+    --each;
+    if (each->second.loads >= least_of_most * most) return each->second.waited / each->second.loads;
+  }
+  return 0;
+}
+
+// By site: that of the loads of its line. Where the trace does not tell which these are, a block's loads are of the line that it begins at,
+// and the nearest of these is taken.
+std::shared_ptr<const WaitedLoads> waited_loads(const Workload& workload, const std::vector<BlockCycles>& blocks) {
+  const LoadsByLine by_line = loads_by_line(workload.executed, blocks);
   auto result = std::make_shared<WaitedLoads>();
   for (const Site& site : workload.sites) {
-    const auto end = by_line.upper_bound({site.file, site.line});
-    const auto begin = by_line.lower_bound({site.file, site.line - std::min(site.line, lines_before)});
-    double most = 0;
-    for (auto line = begin; line != end; ++line) most = std::max(most, line->second.loads);
-    double share = 0;
-    for (auto line = end; line != begin && most > 0;) {
-      --line;
-      if (line->second.loads < least_of_most * most) continue;
-      share = std::min(1.0, line->second.waited / line->second.loads);
-      break;
-    }
-    result->push_back(static_cast<std::uint8_t>(std::lround(255 * share)));
+    const Line line{site.file, site.line};
+    const auto exact = workload.executed.places.empty() ? by_line.end() : by_line.find(line);
+    const double share = exact != by_line.end() ? exact->second.waited / exact->second.loads : waited_before(by_line, line);
+    result->push_back(static_cast<std::uint8_t>(std::lround(255 * std::min(1.0, share))));
   }
   return result;
 }
@@ -208,8 +219,8 @@ std::vector<BlockCycles> block_cycles(const Workload& workload, const std::strin
                      .wide_512 = block.at("wide_512"),
                      .busiest = block.at("busiest"),
                      .fetching = block.at("fetching"),
-                     .loads = block.at("loads"),
-                     .waited = block.at("waited")};
+                     .loads = {}};
+    for (const auto& load : block.at("loads")) result[place].loads.push_back({load.at(0), load.at(1), load.at(2)});
   }
   return result;
 }
@@ -237,7 +248,7 @@ CodeCycles region_cycles(const Workload& workload, const std::vector<BlockCycles
                     {.units = blocks[count.block].busiest, .fetching = blocks[count.block].fetching});
       sum.resolution += count.mispredictions * blocks[count.block].resolution;
       sum.wide.add(count.executions, block, blocks[count.block]);
-      sum.loads += count.executions * blocks[count.block].loads;
+      sum.loads += count.executions * blocks[count.block].all_loads();
       if (!blocks[count.block].alone) sum.in_sequences += instructions;
     }
     if (!calls[count.block]) continue;

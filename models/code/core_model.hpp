@@ -2,8 +2,10 @@
 // its answers are kept in a folder by what was asked, so that a second replay asks nothing.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -39,7 +41,18 @@ struct BlockCycles {
   double wide_256 = 0, wide_512 = 0;  // instructions of it that ask for the clock of such vectors
   // Shares of the cycles: the busiest unit is in use, or dispatch; the front end hands over lines of code.
   double busiest = 0, fetching = 0;
-  double loads = 0, waited = 0;  // of one execution: LoadWaits (models/core/load_waits.hpp); 0 if alone
+  // An instruction that loads. Of one execution of the block: LoadWaits (models/core/load_waits.hpp).
+  struct Load {
+    std::uint32_t instruction = 0;
+    double loads = 0, waited = 0;
+  };
+  std::vector<Load> loads{};  // in order; empty if alone
+  double all_loads() const {
+    return std::accumulate(loads.begin(), loads.end(), 0.0, [](double sum, const Load& load) { return sum + load.loads; });
+  }
+  double all_waited() const {
+    return std::accumulate(loads.begin(), loads.end(), 0.0, [](double sum, const Load& load) { return sum + load.waited; });
+  }
   bool is_known() const { return cycles >= 0; }
 };
 std::vector<BlockCycles> block_cycles(const Workload&, const std::string& llvm_cpu);

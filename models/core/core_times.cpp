@@ -56,7 +56,7 @@ struct Shares {
 struct BlockSums {
   Sum measured, warm_up;
   Delays delays;
-  double loads = 0, waited = 0;
+  std::vector<LoadWaits> waits;
   Shares shares;
   CoreActivity steady, whole;
 };
@@ -156,8 +156,12 @@ private:
 
   void add_waits(const WindowOfBlocks& window, std::size_t from, std::uint64_t count) {
     for (const auto& [id, found] : load_waits(target_, window, core_.forwarding, from)) {
-      sums_[id].loads += found.loads * static_cast<double>(count);
-      sums_[id].waited += found.waited * static_cast<double>(count);
+      std::vector<LoadWaits>& sums = sums_[id].waits;
+      sums.resize(std::max(sums.size(), found.size()));
+      for (std::size_t i = 0; i < found.size(); ++i) {
+        sums[i].loads += found[i].loads * static_cast<double>(count);
+        sums[i].waited += found[i].waited * static_cast<double>(count);
+      }
     }
   }
 
@@ -192,6 +196,11 @@ private:
     return time;
   }
 
+  static std::vector<LoadWaits> of_one(std::vector<LoadWaits> waits, double executions) {
+    for (LoadWaits& each : waits) each.loads /= executions, each.waited /= executions;
+    return waits;
+  }
+
   BlockTime mean(const CoreBlock& block, const BlockSums& sums) const {
     const Sum& sum = sums.measured.executions > 0 ? sums.measured : sums.warm_up;
     return {.cycles = static_cast<double>(sum.cycles) / static_cast<double>(sum.executions),
@@ -200,8 +209,7 @@ private:
             .bound = bottleneck(sums.steady.cycles > 0 ? sums.steady : sums.whole, target_.model()),
             .resolution = (sums.delays.wrong > 0 ? sums.delays : all_delays_).mean(),
             .wrong = sums.delays.wrong,
-            .loads = sums.loads / static_cast<double>(sum.executions),
-            .waited = sums.waited / static_cast<double>(sum.executions),
+            .waits = of_one(sums.waits, static_cast<double>(sum.executions)),
             .instructions = block.instructions.size(),
             .wide_256 = asking_for(VectorWidth::bits_256, block),
             .wide_512 = asking_for(VectorWidth::bits_512, block),
@@ -221,6 +229,14 @@ private:
   Delays all_delays_;
 };
 
+// Of the instructions that load: their place in the block, loads, and those of them that are waited for.
+nlohmann::ordered_json waits_json(const std::vector<LoadWaits>& waits) {
+  nlohmann::ordered_json loads = nlohmann::ordered_json::array();
+  for (std::size_t i = 0; i < waits.size(); ++i)
+    if (waits[i].loads > 0) loads.push_back({i, waits[i].loads, waits[i].waited});
+  return loads;
+}
+
 }  // namespace
 
 BlockTimes core_times(const CoreRequest& request) { return Calculation{request}.run(request); }
@@ -230,8 +246,8 @@ std::string core_times_json(const CoreRequest& request, const BlockTimes& times)
   for (const auto& [id, time] : times.blocks)
     blocks[std::to_string(id)] = {{"cycles", time.cycles},     {"alone", time.alone},           {"executions", time.executions},
                                   {"bound", time.bound},       {"resolution", time.resolution}, {"instructions", time.instructions},
-                                  {"wide_256", time.wide_256}, {"wide_512", time.wide_512},     {"loads", time.loads},
-                                  {"waited", time.waited},     {"busiest", time.use.units},     {"fetching", time.use.fetching}};
+                                  {"wide_256", time.wide_256}, {"wide_512", time.wide_512},     {"loads", waits_json(time.waits)},
+                                  {"busiest", time.use.units}, {"fetching", time.use.fetching}};
   const nlohmann::ordered_json answer{
       {"llvm", llvm_version()}, {"cpu", request.cpu}, {"blocks", std::move(blocks)}, {"unknown", nlohmann::ordered_json(times.unknown)}};
   return answer.dump();

@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <vector>
 
 #include "models/core/bottlenecks.hpp"
 #include "models/core/core_request.hpp"
+#include "models/core/load_waits.hpp"
 
 namespace homenode {
 
@@ -19,7 +21,7 @@ struct BlockTime {
   // was just computed (negative: other work goes on meanwhile). `wrong`: how many of them this is the mean of; 0: the mean of all blocks.
   double resolution = 0;
   std::uint64_t wrong = 0;
-  double loads = 0, waited = 0;  // of one execution, as in LoadWaits (load_waits.hpp); 0 if alone
+  std::vector<LoadWaits> waits;  // of one execution, by its instructions; empty if alone
   std::uint64_t instructions = 0;
   std::uint64_t wide_256 = 0, wide_512 = 0;  // of them, that ask for the clock of such vectors (vector_clock.hpp)
   SharedUse use;                             // of its sequences

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
+#include <vector>
 
 #include "models/core/core_properties.hpp"
 #include "models/core/core_target.hpp"
@@ -22,7 +23,8 @@ struct LoadWaits {
   double waited = 0;  // of them, on the longest chain
 };
 
-// By block, of the executions from `from` on.
-std::map<std::uint64_t, LoadWaits> load_waits(const CoreTarget&, const WindowOfBlocks&, const ForwardingLatency&, std::size_t from);
+// By block, then by its instruction, of the executions from `from` on.
+std::map<std::uint64_t, std::vector<LoadWaits>> load_waits(const CoreTarget&, const WindowOfBlocks&, const ForwardingLatency&,
+                                                           std::size_t from);
 
 }  // namespace homenode

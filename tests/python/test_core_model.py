@@ -45,7 +45,6 @@ def test_cycles_of_blocks() -> None:
         "wide_256",
         "wide_512",
         "loads",
-        "waited",
         "busiest",
         "fetching",
     ]

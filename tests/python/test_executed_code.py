@@ -196,6 +196,35 @@ def test_loads_that_a_core_waits_for(trace: hn.Trace) -> None:
 
 
 @needs_llvm
+def test_loads_of_one_block_have_the_waits_of_their_own_lines(tmp_path: Path) -> None:
+    text = f"""
+        int main(void) {{
+          static int next[4096], payload[4096];
+          for (int i = 0; i < 4096; ++i) next[i] = (i * 1021 + 7) % 4096, payload[i] = i % 7;
+          int at = 0;
+          long sum = 0;
+          for (int i = 0; i < {ROUNDS}; ++i) {{
+            sum += payload[i * 64 % 4096];
+            at = next[at];
+          }}
+          return sum + at < 0;
+        }}"""
+    trace = hn.capture(command=[build(tmp_path, text, "two.c")], output=tmp_path / "t.hnt")
+    waits = [
+        wait for block in trace.executed_code("znver3") if executions(block) >= ROUNDS / 8 for wait in block["waits"]
+    ]
+
+    def share(text_of_line: str) -> float:
+        line = next(number for number, each in enumerate(text.splitlines(), 1) if text_of_line in each)
+        found = [wait for wait in waits if wait["line"] == line]
+        return sum(wait["waited"] for wait in found) / sum(wait["loads"] for wait in found)
+
+    assert {wait["file"] for wait in waits} == {"two.c"}
+    assert share("at = next[at]") > 0.95
+    assert share("sum += payload") < 0.05
+
+
+@needs_llvm
 def test_replays_take_core_time_from_blocks_where_they_can(trace: hn.Trace) -> None:
     machine = hn.Machine.load("xeon-x5550-2s")
     seconds = {core: hn.replay(trace, machine, core=core) for core in ("auto", "blocks", "classes")}

@@ -64,6 +64,7 @@ private:
     set(RecordType::loss, &Taker::append<format::LossCodec, &TraceFile::losses>);
     set(RecordType::outside, &Taker::append<format::OutsideCodec, &TraceFile::code>);
     set(RecordType::code_block, &Taker::executed<format::CodeBlockCodec, &ExecutedCode::blocks>);
+    set(RecordType::code_place, &Taker::executed<format::CodePlaceCodec, &ExecutedCode::places>);
     set(RecordType::code_window, &Taker::executed<format::CodeWindowCodec, &ExecutedCode::windows>);
     set(RecordType::code_count, &Taker::executed<format::CodeCountCodec, &ExecutedCode::counts>);
     set(RecordType::code_host, &Taker::host);
@@ -262,6 +263,13 @@ void TraceFile::check_code() const {
     if (!is_number(block.nanoseconds)) throw DecodeError{"calls of '" + block.function + "' that take a time that is none"};
     if (block.stepped && block.bytes.size() % CodeBlock::stepped_bytes != 0)
       throw DecodeError{"stepped code of '" + block.function + "' that was cut"};
+  }
+  std::pair<std::uint32_t, std::uint32_t> before{0, 0};
+  for (const CodePlace& place : executed.places) {
+    if (place.block >= blocks || place.instruction >= executed.blocks[place.block].instructions)
+      throw DecodeError{"the line of instruction " + std::to_string(place.instruction) + " of block of code " +
+                        std::to_string(place.block) + ", which has no such instruction"};
+    if (std::exchange(before, {place.block, place.instruction}) >= before) throw DecodeError{"lines of instructions that are not in order"};
   }
   for (const CodeWindow& window : executed.windows)
     for (const std::uint32_t block : window.blocks)

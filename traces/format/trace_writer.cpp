@@ -63,7 +63,7 @@ struct TraceWriter::State {
   std::vector<KnownPattern> known_patterns;
   std::vector<format::CanonicalPattern> canonical_patterns;
   std::vector<Body> bodies;
-  ByteWriter losses, edges, marks, calibrations, outside, code_blocks, code_windows, code_counts, code_host, times, rates;
+  ByteWriter losses, edges, marks, calibrations, outside, code_blocks, code_places, code_windows, code_counts, code_host, times, rates;
 
   const format::Intern intern = [this](const std::string& text) {
     const auto [entry, fresh] = string_ids.emplace(text, string_ids.size());
@@ -268,6 +268,7 @@ void TraceWriter::add(const RegionCode& code) { format::OutsideCodec::append(sta
 void TraceWriter::add(const ExecutedCode& executed) {
   State& state = *state_;
   for (const CodeBlock& block : executed.blocks) format::CodeBlockCodec::append(state.code_blocks, block, state.intern, false);
+  for (const CodePlace& place : executed.places) format::CodePlaceCodec::append(state.code_places, place, state.intern, false);
   for (const CodeWindow& window : executed.windows) format::CodeWindowCodec::append(state.code_windows, window, state.intern, false);
   for (const CodeCount& count : executed.counts) format::CodeCountCodec::append(state.code_counts, count, state.intern, false);
   if (executed.host_hertz > 0) format::CodeHostCodec::append(state.code_host, {executed.host_hertz}, state.intern, false);
@@ -319,6 +320,7 @@ std::string TraceWriter::finish(bool complete) {
   state.flush(state.calibrations, RecordType::calibration, false);
   state.flush(state.outside, RecordType::outside, false);
   state.flush(state.code_blocks, RecordType::code_block, false);
+  state.flush(state.code_places, RecordType::code_place, false);
   state.flush(state.code_windows, RecordType::code_window, false);
   state.flush(state.code_counts, RecordType::code_count, false);
   state.flush(state.code_host, RecordType::code_host, false);

@@ -213,12 +213,14 @@ class Trace:
 
     def executed_code(self, llvm_cpu: str = "") -> list[dict[str, Any]]:
         """The basic blocks that ran: ``{"block", "file", "line", "instructions", "function", "library", "calls", "cycles", "bound",
-        "loads", "waited", "regions": [{"region", "executions", "mispredictions"}]}``; empty in traces of older versions and of other tools.
+        "loads", "waited", "waits": [{"file", "line", "loads", "waited"}], "regions": [{"region", "executions", "mispredictions"}]}``;
+        empty in traces of older versions and of other tools.
 
         `function` and `library` name the code of a library that was stepped or timed; `calls` is the place of such a block in the list.
         `cycles` of one execution and what bounds them are LLVM-MCA's for the core `llvm_cpu`, such as ``"znver3"``; None without it.
         `loads`: of one execution, those that outer caches or memory may have to serve; `waited`: those of them that the core waits
-        for, one after the other; None where the order in which the block ran was not recorded. Replays do not use them yet.
+        for, one after the other; None where the order in which the block ran was not recorded. `waits`: the same by instruction that
+        loads, in order, with its line of the source, which is the block's in traces of older versions.
         """
         return self._core.executed_code(llvm_cpu)
 

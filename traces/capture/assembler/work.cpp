@@ -1,5 +1,6 @@
 #include "traces/capture/assembler/work.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <cmath>
@@ -160,6 +161,7 @@ struct TwinWork::Counted {
 
 private:
   std::map<std::uint64_t, std::uint32_t> place_;                               // of a block in `code`, by the twin's number
+  std::string file_of_place_;                                                  // of the last one
   std::map<std::uint64_t, std::uint64_t> calls_;                               // function that a block calls
   std::vector<std::vector<std::pair<std::uint64_t, std::uint32_t>>> windows_;  // by the twin's numbers
   std::map<Name, double> run_;                                                 // of the timed program, the one that is being read
@@ -185,6 +187,8 @@ private:
         take_function(ordinal, note);
       else if (kind == "block")
         take_block(ordinal, note);
+      else if (kind == "place")
+        take_place(ordinal, note);
       else
         take_stretch(stretches[{kind, ordinal}], note);
     }
@@ -214,10 +218,17 @@ private:
     block.bytes = bytes_of(note.at("bytes"));
     block.instructions = note.at("instructions");
     block.address = note.at("address");
-    // no folders of the host
-    block.file = valid_utf8(source_name(bytes_of_characters(note.at("file")))), block.line = note.at("line");
+    block.file = source_of(note.at("file")), block.line = note.at("line");
     code.blocks.push_back(std::move(block));
   }
+  void take_place(std::uint64_t ordinal, const nlohmann::json& note) {
+    if (const auto file = note.find("file"); file != note.end()) file_of_place_ = source_of(*file);
+    const auto block = place_.find(ordinal);
+    if (block == place_.end()) return;
+    code.places.push_back({.block = block->second, .instruction = note.at("instruction"), .file = file_of_place_, .line = note.at("line")});
+  }
+  // No folders of the host.
+  static std::string source_of(const nlohmann::json& name) { return valid_utf8(source_name(bytes_of_characters(name))); }
   // More than once where the program tried to leave.
   static void take_stretch(Stretch& stretch, const nlohmann::json& note) {
     stretch.work += work_of(note);
@@ -233,6 +244,10 @@ private:
       if (const auto called = calls_.find(block); called != calls_.end()) stretch.calls[called->second] += count.executions;
   }
   void renumber() {
+    const auto earlier = [](const CodePlace& a, const CodePlace& b) {
+      return std::tie(a.block, a.instruction) < std::tie(b.block, b.instruction);
+    };
+    std::sort(code.places.begin(), code.places.end(), earlier);
     for (const auto& [block, function] : calls_)
       if (const auto found = functions.find(function); found != functions.end()) code.blocks[place_.at(block)].calls = found->second.block;
     for (const auto& window : windows_) {

@@ -41,6 +41,13 @@ struct hn_facts {
   int32_t called; /* the row in homenode_symbols of the function that it calls at its end, from here; 0: none */
 };
 _Static_assert(sizeof(struct hn_facts) == 32, "as twin.py makes the facts");
+/* From this instruction of a block on the code is of another line than the one before. Objects of older versions have none. */
+struct hn_place {
+  int32_t cell; /* the block's, from here */
+  uint32_t instruction, line;
+  int32_t file; /* its name, from here; 0: not known */
+};
+extern const struct hn_place __start_homenode_places[] __attribute__((weak)), __stop_homenode_places[] __attribute__((weak));
 extern struct hn_cell __start_homenode_cells[] __attribute__((weak)), __stop_homenode_cells[] __attribute__((weak));
 extern const struct hn_facts __start_homenode_facts[] __attribute__((weak));
 

@@ -22,13 +22,16 @@ struct entry {
   bool open;
   /* dependence */
   int64_t value, x0, v0, scale, step;
+  uint64_t origin; /* the address of the value 0, by what has held */
   uint64_t value_sequence, last_address, sequence_step;
   struct entry* producer;
   uint32_t confidence, tries, candidate;
   bool differs;       /* by the value itself, not by what it changed */
   uint32_t irregular; /* so many accesses of it, one after the other, were irregular */
 };
-enum { MOST_SCALE = 512 }; /* bytes of an element that indices count */
+enum { MOST_SCALE = 512 };                    /* bytes of an element that indices count */
+enum { STEP_OF_A_CHAIN = 256 };               /* accesses from one index of a chain to the next, at most */
+enum { FIRST_TRIES = 64, LATER_TRIES = 257 }; /* irregular accesses of an instruction whose producer is looked for: the first, one in */
 /* An access is irregular if its distance from its instruction's previous access, in bytes or in accesses, is not that access's own
  * distance. The first two of a row are, and count half: a row counts as much as one access that is in no row. Unlike messages, such
  * accesses do not depend on where things lie in memory. After so many of an item the other end may cut it. */
@@ -179,10 +182,35 @@ static inline bool same_multiple(struct entry* e, int64_t dx, int64_t v, int64_t
   e->scale = scale;
   return true;
 }
-/* Whether the address moved by what the producer's value changed, or by that value, times the same number as before. */
-static inline bool goes_on(struct entry* e, int64_t dx, int64_t dv) {
+/* Whether the address moved by what the producer's value changed, or by that value, times the same number as before. Or the address is
+ * where that value led before: a chain of indices begins at a place that another load delivers, and then goes on by the old law. */
+static inline bool goes_on(struct entry* e, uint64_t address, int64_t dx, int64_t dv) {
+  const int64_t value = e->producer->value;
   if (e->confidence == 0) e->differs = !same_multiple(e, dx, dv, 1);
-  return e->differs ? same_multiple(e, dx, e->producer->value, -MOST_SCALE) : same_multiple(e, dx, dv, 1);
+  if (e->differs) return same_multiple(e, dx, value, -MOST_SCALE);
+  const uint64_t origin_by_old_scale = address - (uint64_t)e->scale * (uint64_t)value;
+  const bool as_before = e->confidence && dv && origin_by_old_scale == e->origin;
+  if (!as_before && !same_multiple(e, dx, dv, 1)) return false;
+  e->origin = address - (uint64_t)e->scale * (uint64_t)value;
+  return true;
+}
+
+static bool delivers_addresses(const struct entry* e) {
+  const unsigned width = e->info >> 4;
+  return (e->info >> 1 & 7) == HN_READ && (width == 2 || width == 4 || width == 8);
+}
+/* The next load that may deliver the address: in turn those of a moment ago, and now and then the instruction itself, which is a chain of
+ * indices. Never every n-th time: chains have lengths. */
+static void look_for_producer(struct entry* e) {
+  const uint32_t turn = e->tries < FIRST_TRIES ? e->tries : e->tries / LATER_TRIES;
+  const bool itself = delivers_addresses(e) && turn % 4 == turn / 4 % 4;
+  if (active_count && (e->tries < FIRST_TRIES || e->tries % LATER_TRIES == 0)) {
+    if (!itself) e->candidate = (e->candidate + 1) % active_count;
+    struct entry* c = itself ? e : &entries[active[e->candidate]];
+    const bool lately = c->value_sequence + (itself ? STEP_OF_A_CHAIN : 16) > clock_now;
+    if (delivers_addresses(c) && lately) e->producer = c, e->confidence = 0;
+  }
+  ++e->tries;
 }
 
 static uint64_t producer_of(struct entry* e, uint64_t address) {
@@ -199,25 +227,20 @@ static uint64_t producer_of(struct entry* e, uint64_t address) {
   uint64_t found = 0;
   if (e->producer) {
     const int64_t dv = e->producer->value - e->v0, dx = (int64_t)address - e->x0;
-    if (goes_on(e, dx, dv)) {
+    if (goes_on(e, address, dx, dv)) {
       if (e->confidence < 8) ++e->confidence;
       if (e->confidence >= 3) found = e->producer->value_sequence;
     } else if (!dv && !dx) {
       if (e->confidence >= 3) found = e->producer->value_sequence;
     } else if (e->confidence >= 4) {
       e->confidence -= 2;
+    } else if (e->confidence >= 2) {
+      e->confidence -= 1;
     } else {
       e->producer = 0, e->confidence = 0;
     }
   }
-  if (!e->producer && active_count && (e->tries < 64 || !(e->tries & 255))) {
-    e->candidate = (e->candidate + 1) % active_count;
-    struct entry* c = &entries[active[e->candidate]];
-    const unsigned width = c->info >> 4;
-    if ((c->info >> 1 & 7) == HN_READ && (width == 2 || width == 4 || width == 8) && c->value_sequence + 16 > clock_now)
-      e->producer = c, e->confidence = 0;
-  }
-  ++e->tries;
+  if (!e->producer) look_for_producer(e);
   if (e->producer) e->x0 = (int64_t)address, e->v0 = e->producer->value;
   return found ? clock_now - found : 0;
 }

@@ -3,6 +3,7 @@
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/mman.h>
 #include <time.h>
 
@@ -94,6 +95,21 @@ static void say_bytes(const unsigned char* bytes, size_t number) {
 }
 /* What stands in the trace for a call that has a hook before it, whose displacement means nothing anyway. */
 static void say_last(uint8_t kind) { fprintf(file, "%s", kind == HN_JUMP ? "e900000000" : kind == HN_CALL ? "e800000000" : "ffd0"); }
+/* Of blocks that ran. A file's name stands where it is another one than the place's before. */
+static void say_places(void) {
+  const char* last = "";
+  for (const struct hn_place* place = __start_homenode_places; place < __stop_homenode_places; ++place) {
+    const struct hn_cell* cell = at_distance(&place->cell);
+    if (!cell->code) continue;
+    fprintf(file, "{\"kind\": \"place\", \"ordinal\": %u, \"instruction\": %u, \"line\": %u", (uint32_t)(cell - __start_homenode_cells),
+            place->instruction, place->line);
+    const char* name = at_distance(&place->file);
+    if (!name) name = "";
+    if (strcmp(name, last) != 0) hn_say_text(file, "file", name);
+    last = name;
+    fprintf(file, "}\n");
+  }
+}
 static void say_blocks(void) {
   for (uint32_t b = 0; b < hn_blocks(); ++b) {
     const struct hn_cell* cell = &__start_homenode_cells[b];
@@ -137,6 +153,7 @@ void hn_finish_counts(void) {
   for (unsigned t = 1; t < of_thread.number; ++t) say("thread", t, hn_row(&of_thread, t, sizeof(struct account)));
   hn_calls_say(file);
   say_blocks();
+  say_places();
   hn_windows_say(file);
   fprintf(file, "{\"kind\": \"host\", \"hertz\": %.4g}\n", clock_hertz());
   fprintf(file, "{\"kind\": \"end\"}\n");

@@ -6,9 +6,9 @@ namespace homenode {
 
 namespace {
 constexpr std::array<const char*, last_record_type + 1> names{
-    "",      "META",   "STRING",  "SITE",       "THREAD",      "REGION",     "EXECUTION", "ITEM",         "SEGMENT",     "OBJECT",
-    "HEAP",  "RUN",    "STREAM",  "PATTERN",    "INSTANCE",    "SYNC",       "EDGE",      "MARK",         "CALIBRATION", "LOSS",
-    "INDEX", "FOOTER", "OUTSIDE", "CODE_BLOCK", "CODE_WINDOW", "CODE_COUNT", "CODE_HOST", "MEASURED_TIME"};
+    "",      "META",   "STRING",  "SITE",       "THREAD",      "REGION",     "EXECUTION", "ITEM",          "SEGMENT",     "OBJECT",
+    "HEAP",  "RUN",    "STREAM",  "PATTERN",    "INSTANCE",    "SYNC",       "EDGE",      "MARK",          "CALIBRATION", "LOSS",
+    "INDEX", "FOOTER", "OUTSIDE", "CODE_BLOCK", "CODE_WINDOW", "CODE_COUNT", "CODE_HOST", "MEASURED_TIME", "CODE_PLACE"};
 }
 
 const char* name_of(RecordType type) { return names.at(static_cast<std::size_t>(type)); }

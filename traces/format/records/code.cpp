@@ -1,4 +1,4 @@
-// CODE_BLOCK, CODE_WINDOW, CODE_COUNT, CODE_HOST, MEASURED_TIME: the machine code that ran, and how long it took
+// CODE_BLOCK, CODE_PLACE, CODE_WINDOW, CODE_COUNT, CODE_HOST, MEASURED_TIME: the machine code that ran, and how long it took
 // (sim/program/executed_code.hpp).
 #include "traces/format/records/fields.hpp"
 #include "traces/format/records/records.hpp"
@@ -18,6 +18,14 @@ void describe(auto& fields, Of<CodeBlock> auto& block) {
   fields.bounded("what a block calls", block.calls);
 }
 template struct Codec<RecordType::code_block, CodeBlock>;
+
+void describe(auto& fields, Of<CodePlace> auto& place) {
+  fields.bounded("a block with a place", place.block);
+  fields.bounded("an instruction with a place", place.instruction);
+  fields.string(place.file);
+  fields.bounded("an instruction's line", place.line);
+}
+template struct Codec<RecordType::code_place, CodePlace>;
 
 void describe(auto& fields, Of<CodeWindow> auto& window) {
   const std::size_t runs = fields.count("runs of a window", window.blocks, 2);

@@ -96,6 +96,7 @@ using CalibrationCodec = Codec<RecordType::calibration, Calibration>;
 using LossCodec = Codec<RecordType::loss, Loss>;
 using OutsideCodec = Codec<RecordType::outside, RegionCode>;
 using CodeBlockCodec = Codec<RecordType::code_block, CodeBlock>;
+using CodePlaceCodec = Codec<RecordType::code_place, CodePlace>;
 using CodeWindowCodec = Codec<RecordType::code_window, CodeWindow>;
 using CodeCountCodec = Codec<RecordType::code_count, CodeCount>;
 using CodeHostCodec = Codec<RecordType::code_host, CodeHost>;

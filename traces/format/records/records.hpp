@@ -38,9 +38,10 @@ enum class RecordType : std::uint16_t {
   code_window,
   code_count,
   code_host,
-  measured_time
+  measured_time,
+  code_place
 };
-inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::measured_time);
+inline constexpr std::uint16_t last_record_type = static_cast<std::uint16_t>(RecordType::code_place);
 const char* name_of(RecordType);
 
 // A feature of this prefix names what the trace lacks, as sim/program/recorded.hpp calls it: "lacks:dependence".

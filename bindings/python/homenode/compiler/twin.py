@@ -144,6 +144,14 @@ class _Block:
     kind: int = _FALLS_THROUGH
     file: str | None = None
     line: int = 0
+    places: list[tuple[int, int, str | None]] = dataclasses.field(default_factory=list)
+
+    def note_place(self, place: SourcePlaces) -> None:
+        """The next instruction is of this line: noted where the one before it is of another one."""
+        _, line, file = self.places[-1] if self.places else (0, self.line, self.file)
+        number = self.mix["instructions"]
+        if 0 < number < _MOST_OF_A_BLOCK and (line, file) != (place.line, place.file):
+            self.places.append((number, place.line, place.file))
 
 
 class _Blocks:
@@ -172,9 +180,15 @@ class _Blocks:
         self._open = True
         return ended + _beginning(len(self.all) - 1)
 
+    @staticmethod
+    def _at(files: dict[str, int], file: str | None) -> str:
+        """Where its name stands, from here."""
+        return f".Lhomenode_file{files[file]}-." if file else "0"
+
     def tables(self, symbol_of: dict[int, int]) -> str:
-        """Cells and facts: struct hn_cell and struct hn_facts."""
-        files = {block.file: number for number, block in enumerate(self.all) if block.file}
+        """Cells, facts and places: struct hn_cell, struct hn_facts, struct hn_place."""
+        named = [file for block in self.all for file in (block.file, *(file for _, _, file in block.places)) if file]
+        files = {file: number for number, file in enumerate(dict.fromkeys(named))}
         out = ['\t.section homenode_cells,"aw"\n\t.balign 32\n.Lhomenode_cells:\n']
         out += [
             f"\t.quad 0,0,0\n\t.long 0\n\t.short {block.mix['instructions']}\n\t.byte {block.kind},0\n"
@@ -182,10 +196,14 @@ class _Blocks:
         ]
         out.append('\t.section homenode_facts,"a"\n\t.balign 4\n')
         for number, block in enumerate(self.all):
-            file = f".Lhomenode_file{files[block.file]}-." if block.file else "0"
+            file = self._at(files, block.file)
             called = f".Lhomenode_symbol+{8 * _ROW * symbol_of[number]}-." if number in symbol_of else "0"
             mix = ",".join(str(block.mix[name]) for name in CLASSES)
             out.append(f"\t.short {mix}\n\t.long {block.line}\n\t.long {file}\n\t.long {called}\n")
+        out.append('\t.section homenode_places,"a"\n\t.balign 4\n')
+        for number, block in enumerate(self.all):
+            cell = f".Lhomenode_cells+{32 * number}-."
+            out += [f"\t.long {cell},{first},{line},{self._at(files, file)}\n" for first, line, file in block.places]
         out.append("\t.section .rodata\n")
         out += [f'.Lhomenode_file{number}:\n\t.string "{file}"\n' for file, number in files.items()]
         return "".join(out)
@@ -299,6 +317,7 @@ def with_counters(assembly: str) -> str:
             ends = last.startswith(("j", "ret", "call"))
             if blocks.all:
                 block = blocks.all[-1]
+                block.note_place(places)
                 repeats.count(block, mnemonic, text)
                 before, after = ("", "") if in_asm else calls.hooked(mnemonic, text, len(blocks.all) - 1)
                 if ends:

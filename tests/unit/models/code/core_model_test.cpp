@@ -83,7 +83,8 @@ TEST(RegionCycles, ofBlocksThatWereNotLookedAtAreAsOfTheOthers) {
 
 TEST(RegionCycles, countLoadsOfBlocksThatStandInSequences) {
   const CodeAlone workload = program_with_code();
-  const std::vector<BlockCycles> blocks{{.cycles = 3, .loads = 2}, {}, {.cycles = 2, .alone = true}, {}, {.cycles = 1, .loads = 1}, {}};
+  const std::vector<BlockCycles> blocks{{.cycles = 3, .loads = {{0, 2, 0}}}, {}, {.cycles = 2, .alone = true}, {},
+                                        {.cycles = 1, .loads = {{0, 1, 0}}}, {}};
   const CodeCycles found = region_cycles(workload, blocks);
   EXPECT_DOUBLE_EQ(found.of(RegionId{0})->loads, 2.0 / 4);  // of its other block nothing is known
   EXPECT_DOUBLE_EQ(found.of(RegionId{1})->loads, 1);        // 2 executions of one instruction
@@ -135,9 +136,24 @@ TEST(WaitedLoads, ofASiteAreThoseOfItsBlocks) {
   for (const auto& [file, line] : {std::pair{"a.c", 9U}, {"a.c", 10U}, {"a.c", 12U}, {"a.c", 30U}, {"b.c", 9U}, {"c.c", 10U}})
     workload.sites.push_back({.file = file, .line = line, .function = {}});
   const std::vector<BlockCycles> blocks{
-      {.cycles = 3, .loads = 2, .waited = 1}, {}, {.cycles = 2, .loads = 1, .waited = 1}, {}, {.cycles = 1}, {}};
+      {.cycles = 3, .loads = {{0, 2, 1}}}, {}, {.cycles = 2, .loads = {{0, 1, 1}}}, {}, {.cycles = 1}, {}};
   // 10 executions x 1 of 2 loads from line 10 on; all of the loads from line 20 on; b.c's block has none, c.c no block
   EXPECT_THAT(*region_cycles(workload, blocks).waited, testing::ElementsAre(0, 128, 128, 255, 0, 0));
+}
+
+// Block 0 begins at line 10 of a.c; its instructions from 2 on are of line 12, the last one of line 3 of a header.
+TEST(WaitedLoads, ofASiteAreThoseOfTheLoadsOfItsLine) {
+  CodeAlone workload = program_with_code();
+  ExecutedCode& code = workload.executed;
+  code.blocks[0].file = code.blocks[2].file = "a.c";
+  code.blocks[0].line = 10, code.blocks[2].line = 12;
+  code.places = {{.block = 0, .instruction = 2, .file = "a.c", .line = 12}, {.block = 0, .instruction = 3, .file = "b.h", .line = 3}};
+  for (const auto& [file, line] : {std::pair{"a.c", 10U}, {"a.c", 12U}, {"a.c", 14U}, {"b.h", 3U}, {"b.h", 2U}})
+    workload.sites.push_back({.file = file, .line = line, .function = {}});
+  const std::vector<BlockCycles> blocks{
+      {.cycles = 3, .loads = {{1, 1, 0}, {2, 1, 1}, {3, 1, 0.5}}}, {}, {.cycles = 2, .loads = {{0, 1, 0}}}, {}, {.cycles = 1}, {}};
+  // 12: 10 of 10 loads, and 0 of 25 of block 2; 14 has no load, and goes with 12; no load of b.h is before line 3
+  EXPECT_THAT(*region_cycles(workload, blocks).waited, testing::ElementsAre(0, 73, 73, 128, 0));
 }
 
 // A loop's body begins with a function that was inlined from line 3; line 8 in front of it ran once. Far away begins something else.
@@ -150,7 +166,7 @@ TEST(WaitedLoads, areNotThoseOfABlockThatHardlyRan) {
   code.counts[1].executions = 1000;
   code.counts.push_back({.region = RegionId{0}, .block = 3, .executions = 1});
   for (const unsigned line : {8U, 10U, 53U, 54U}) workload.sites.push_back({.file = "a.c", .line = line, .function = {}});
-  const std::vector<BlockCycles> blocks{{}, {}, {.cycles = 2, .loads = 1}, {.cycles = 1, .loads = 2, .waited = 2}, {}};
+  const std::vector<BlockCycles> blocks{{}, {}, {.cycles = 2, .loads = {{0, 1, 0}}}, {.cycles = 1, .loads = {{0, 2, 2}}}, {}};
   // 1020 loads of the body, 2 of the other; 54 is 51 lines behind the body
   EXPECT_THAT(*region_cycles(workload, blocks).waited, testing::ElementsAre(0, 0, 0, 255));
 }

@@ -100,6 +100,7 @@ void write_everything(const std::filesystem::path& path) {
   code.blocks = {
       {.bytes = "\x90\xc3", .stepped = false, .address = 300, .instructions = 2, .file = "a.c", .line = 7, .nanoseconds = 3, .calls = 2},
       {.bytes = std::string(15, '\x90'), .stepped = true, .instructions = 1, .function = "f", .library = "host"}};
+  code.places = {{.block = 0, .instruction = 1, .file = "b.h", .line = 9}};
   code.windows = {{.blocks = {0, 1}, .times = {5, 1}}};
   code.counts = {{.region = region, .block = 1, .executions = 6, .mispredictions = 2}};
   code.host_hertz = 3e9;
@@ -130,6 +131,7 @@ const std::map<std::string, std::string> version1{
     {"CODE_BLOCK", "2e140290c300ac0202050700000000000000000840022e200f90909090909090909090909090909001000100000604000000000000000000 "},
     {"CODE_COUNT", "3212010100000000000018400000000000000040 "},
     {"CODE_HOST", "3408000000c00b5ae641 "},
+    {"CODE_PLACE", "380400010709 "},
     {"CODE_WINDOW", "30050200010501 "},
     {"EDGE", "21050206010203 "},
     {"EXECUTION",
@@ -141,16 +143,16 @@ const std::map<std::string, std::string> version1{
     {"MARK", "230701020503030203 "},
     {"MEASURED_TIME", "360a0101000000000000d03f "},
     {"META",
-     "0389020a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e6465"
-     "6e6365001b044d45544106535452494e4704534954450654485245414406524547494f4e09455845435554494f4e044954454d075345474d454e"
-     "54064f424a45435404484541500352554e0653545245414d075041545445524e08494e5354414e43450453594e430445444745044d41524b0b43"
-     "414c4942524154494f4e044c4f535305494e44455806464f4f544552074f5554534944450a434f44455f424c4f434b0b434f44455f57494e444f"
-     "570a434f44455f434f554e5409434f44455f484f53540d4d454153555245445f54494d45 0389020a686f6d656e6f64652031066763632d31320"
-     "32d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e64656e6365011b044d45544106535452494e47045349544"
-     "50654485245414406524547494f4e09455845435554494f4e044954454d075345474d454e54064f424a45435404484541500352554e065354524"
-     "5414d075041545445524e08494e5354414e43450453594e430445444745044d41524b0b43414c4942524154494f4e044c4f535305494e4445580"
-     "6464f4f544552074f5554534944450a434f44455f424c4f434b0b434f44455f57494e444f570a434f44455f434f554e5409434f44455f484f535"
-     "40d4d454153555245445f54494d45 "},
+     "0394020a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e"
+     "64656e6365001c044d45544106535452494e4704534954450654485245414406524547494f4e09455845435554494f4e044954454d075345"
+     "474d454e54064f424a45435404484541500352554e0653545245414d075041545445524e08494e5354414e43450453594e43044544474504"
+     "4d41524b0b43414c4942524154494f4e044c4f535305494e44455806464f4f544552074f5554534944450a434f44455f424c4f434b0b434f"
+     "44455f57494e444f570a434f44455f434f554e5409434f44455f484f53540d4d454153555245445f54494d450a434f44455f504c414345 0"
+     "394020a686f6d656e6f64652031066763632d3132032d4f320470726f6703612062088080040204776f726b106c61636b733a646570656e6"
+     "4656e6365011c044d45544106535452494e4704534954450654485245414406524547494f4e09455845435554494f4e044954454d0753454"
+     "74d454e54064f424a45435404484541500352554e0653545245414d075041545445524e08494e5354414e43450453594e430445444745044"
+     "d41524b0b43414c4942524154494f4e044c4f535305494e44455806464f4f544552074f5554534944450a434f44455f424c4f434b0b434f4"
+     "4455f57494e444f570a434f44455f434f554e5409434f44455f484f53540d4d454153555245445f54494d450a434f44455f504c414345 "},
     {"OBJECT", "130a000401800540020f0006130a010401800540020f0106 130a000401800540020f0006130a010401800540020f0106 "},
     {"OUTSIDE", "2c16010304020200000000000008400000000000005e4002 "},
     {"PATTERN",
@@ -424,6 +426,11 @@ TEST_F(ReadRecords, OfCode) {
   EXPECT_TRUE(code.blocks[1].stepped);
   EXPECT_EQ(code.blocks[1].function, "f");
   EXPECT_EQ(code.blocks[1].library, "host");
+  ASSERT_EQ(code.places.size(), 1u);
+  EXPECT_EQ(code.places[0].block, 0u);
+  EXPECT_EQ(code.places[0].instruction, 1u);
+  EXPECT_EQ(code.line_of(0, 0), (std::pair<std::string_view, std::uint32_t>{"a.c", 7}));
+  EXPECT_EQ(code.line_of(0, 1), (std::pair<std::string_view, std::uint32_t>{"b.h", 9}));
   ASSERT_EQ(code.windows.size(), 1u);
   EXPECT_EQ(code.windows[0].blocks, (std::vector<std::uint32_t>{0, 1}));
   EXPECT_EQ(code.windows[0].times, (std::vector<std::uint32_t>{5, 1}));
@@ -456,6 +463,13 @@ TEST(ReadCode, ThatNamesBlocksWhichAreNotThereIsRefused) {
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].calls = 2; }));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].stepped = true; }));  // a byte is no step
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.blocks[0].nanoseconds = -1; }));
+  const auto with_places = [](std::uint32_t instructions, std::vector<CodePlace> places) {
+    return [=](ExecutedCode& code) { code.blocks[0].instructions = instructions, code.places = places; };
+  };
+  EXPECT_FALSE(refused(with_places(3, {{.block = 0, .instruction = 1}, {.block = 0, .instruction = 2}})));
+  EXPECT_TRUE(refused(with_places(3, {{.block = 0, .instruction = 3}})));
+  EXPECT_TRUE(refused(with_places(3, {{.block = 1, .instruction = 1}})));
+  EXPECT_TRUE(refused(with_places(3, {{.block = 0, .instruction = 2}, {.block = 0, .instruction = 1}})));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.windows = {{.blocks = {1}, .times = {1}}}; }));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.counts = {{.region = RegionId{0}, .block = 0, .executions = 1}}; }));
   EXPECT_TRUE(refused([](ExecutedCode& code) { code.times = {{.regions = {RegionId{0}}, .seconds = 1}}; }));

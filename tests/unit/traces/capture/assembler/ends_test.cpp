@@ -97,6 +97,12 @@ TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
       << "\n"
       << R"({"kind": "block", "ordinal": 9, "instructions": 2, "address": 80, "bytes": "c3", "line": 4, "file": "a.c", "calls": 1})"
       << "\n"
+      << R"({"kind": "place", "ordinal": 9, "instruction": 1, "line": 12, "file": "some/b.h"})"
+      << "\n"
+      << R"({"kind": "place", "ordinal": 7, "instruction": 2, "line": 13})"
+      << "\n"
+      << R"({"kind": "place", "ordinal": 7, "instruction": 4, "line": 3, "file": "some/where/a.c"})"
+      << "\n"
       << R"({"kind": "window", "ordinal": 0, "blocks": [[9, 1], [7, 3]]})"
       << "\n"
       << R"({"kind": "host", "hertz": 3e9})"
@@ -117,6 +123,11 @@ TEST_F(AssemblerEnds, CallsOutsideAreOfTheRegionsOfTheirStretch) {
   EXPECT_EQ(executed.blocks[1].address, 64u);
   EXPECT_EQ(executed.blocks[1].calls, 1u);
   EXPECT_EQ(executed.blocks[2].calls, 0u);
+  ASSERT_EQ(executed.places.size(), 3u);
+  EXPECT_EQ(executed.line_of(1, 1), (std::pair<std::string_view, std::uint32_t>{"a.c", 3}));
+  EXPECT_EQ(executed.line_of(1, 3), (std::pair<std::string_view, std::uint32_t>{"b.h", 13}));
+  EXPECT_EQ(executed.line_of(1, 4), (std::pair<std::string_view, std::uint32_t>{"a.c", 3}));
+  EXPECT_EQ(executed.line_of(2, 1), (std::pair<std::string_view, std::uint32_t>{"b.h", 12}));
   ASSERT_EQ(executed.windows.size(), 1u);
   EXPECT_EQ(executed.windows[0].blocks, (std::vector<std::uint32_t>{2, 1}));
   EXPECT_EQ(executed.windows[0].times, (std::vector<std::uint32_t>{1, 3}));
